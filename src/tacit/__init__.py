@@ -81,6 +81,7 @@ from .query.select.aggregates import sum_ as sum
 
 if TYPE_CHECKING:
     from . import audit, composition, holdout, laws, losses, plots, release, theory, workloads
+    from .client import connect
     from .curator import Curator
     from .ledger import Ledger
     from .release import Release
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
 # What takes long to import, or what a user of mechanisms never needs, is imported when it is first named.
 _LATER = {
     "Curator": ".curator",
+    "connect": ".client",
     "Ledger": ".ledger",
     "Release": ".release",
     **{
@@ -171,6 +173,7 @@ __all__ = [
     "calibrate",
     "case",
     "composition",
+    "connect",
     "count",
     "frequency_oracle",
     "greatest",

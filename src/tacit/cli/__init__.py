@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from . import audit, compose, demonstrations, docs, holdout, ledger, linear, tables, theory
+from . import audit, compose, demonstrations, docs, holdout, ledger, linear, serve, tables, theory
 from .output import console
+from .service import approvals, datasets, policies, upkeep, users
 
 app = typer.Typer(
     no_args_is_help=True, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
@@ -17,6 +18,11 @@ app = typer.Typer(
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(holdout.app, name="holdout")
 app.add_typer(audit.attack, name="attack")
+app.add_typer(users.app, name="user")
+app.add_typer(datasets.app, name="dataset")
+app.add_typer(policies.app, name="policy")
+app.add_typer(approvals.app, name="approval")
+app.add_typer(upkeep.app, name="service")
 for command in (
     demonstrations.demo,
     tables.init,
@@ -30,6 +36,7 @@ for command in (
     theory.theory,
     compose.compose,
     audit.audit,
+    serve.serve,
     docs.docs,
 ):
     app.command()(command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import storage
@@ -19,7 +19,8 @@ from ..query.plan.offer import Offer
 from ..query.relation.relation import scans
 from ..query.select.query import Query
 from ..release import Provenance, Release
-from .purchase import Draw, Order, Parts, Priced, Read
+from .identity import draw as named_draw
+from .purchase import Admit, Draw, Order, Parts, Priced, Read
 from .questions import identities
 from .registration import Registration
 
@@ -31,8 +32,23 @@ class Asked:
     query: Query
     compiled: Compiled
     terms: Mapping[str, Any]
-    text: str
+    text: str = ""
     drawn: dict[bytes, Release] = field(default_factory=dict)  # the release of this draw, by what was stored
+
+    def keys(self, registration: Registration, analyst: str, fresh: bool | str) -> list[str]:
+        """The keys under which the question is bought: the present one first, and then the one of an earlier version.
+
+        Where `fresh` is text, the keys are those of the draw that the analyst called so.
+        """
+        ledger = registration.ledger
+        identified = identities(self.compiled, self.terms, ledger.budget, registration.schemas, ledger.former_words)
+        return [registration.key(named_draw(identity, fresh, analyst)) for identity in identified]
+
+    def charge(self, registration: Registration, analyst: str, fresh: bool | str = False) -> Charge | None:
+        """The charge by which the question, or a named draw of it, was bought before."""
+        if fresh is True or not registration.sold:
+            return None
+        return registration.ledger.find(*self.keys(registration, analyst, fresh))
 
     def order(
         self,
@@ -41,12 +57,11 @@ class Asked:
         provenance: Callable[[Charge], Provenance],
         *,
         analyst: str,
-        fresh: bool,
+        admit: Admit,
+        fresh: bool | str,
     ) -> Order:
-        """The question as it is bought; its present key comes first, and then the one of an earlier version."""
-        ledger = registration.ledger
-        identified = identities(self.compiled, self.terms, ledger.budget, registration.schemas, ledger.former_words)
-        keys, offers = [registration.key(identity) for identity in identified], list[tuple[Offer, Purpose]]()
+        """The question as it is bought."""
+        keys, offers = self.keys(registration, analyst, fresh), list[tuple[Offer, Purpose]]()
 
         def price(parts: Parts) -> Priced:
             offered = offer(parts)
@@ -65,13 +80,23 @@ class Asked:
             return drawn
 
         return Order(
-            relation=self.query.relation, keys=keys, analyst=analyst, price=price, prepare=prepare, fresh=fresh
+            relation=self.query.relation,
+            keys=keys,
+            analyst=analyst,
+            price=price,
+            admit=admit,
+            prepare=prepare,
+            fresh=fresh is True,
         )
 
     def release(self, stored: bytes) -> Release:
         """The release that was stored: the one that was just drawn, or another's, which was stored before."""
         release = self.drawn.get(stored)
         return Release.from_json(stored) if release is None else release
+
+    def shown(self, release: Release) -> Release:
+        """A release of this question as it is asked now: with its own columns and its own beta."""
+        return replace(release, query=self.query, recipes=self.compiled.recipes, beta=self.terms["beta"])
 
     def _purpose(self, offer: Offer) -> Purpose:
         """What completes an open charge: the mechanisms and the beta that it paid for."""

@@ -17,14 +17,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ..core.distance import Distance
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import from_above
-from ..core.parameters import Number, exactly_one, flag, positive, probability
+from ..core.parameters import Number, exactly_one, positive, probability
 from ..core.purpose import Purpose
 from ..core.safe_text import json_text, visible
 from ..ledger import Charge
@@ -36,20 +36,33 @@ from ..query.plan.plan import BinCounts, QueryPlan
 from ..query.relation import build
 from ..query.values.domain import DAY, EPOCH, Label, ValueDomain
 from . import identity
-from .purchase import Draw, Order, Parts, Priced, buy
+from .purchase import Draw, Order, Parts, Priced, buy, checked_fresh
 
 if TYPE_CHECKING:
+    from ..query.python.table import DeclaredTable
+    from ..query.relation.relation import Relation
     from .curator import Curator
     from .purse import Purse
 
 _CENTURIES, _YEARS = range(100, 10_000, 100), range(1900, 2101)
 
 
+class Asker(Protocol):
+    """Whoever may buy bounds: what is public of the first table, and what a purchase is paid from."""
+
+    @property
+    def table(self) -> DeclaredTable: ...
+    @property
+    def unspent(self) -> Purse: ...
+    def who(self, analyst: str | None) -> str: ...
+    def purse(self, relation: Relation | None, analyst: str | None) -> Purse: ...
+
+
 class BoundsTerms(Paid, total=False):
     """The price of bounds, with which probability they may be wrong, whether to draw anew, and who buys them."""
 
     beta: Number
-    fresh: bool
+    fresh: bool | str
     analyst: str | None
 
 
@@ -105,7 +118,7 @@ def buy_bounds(
     rho: Number | None = None,
     share: Number | None = None,
     beta: Number = "0.01",
-    fresh: bool = False,
+    fresh: bool | str = False,
     analyst: str | None = None,
     **unknown: object,
 ) -> Bounds:
@@ -118,10 +131,10 @@ def buy_bounds(
     histogram, typed = plan.measures[0], _typed(price)
     assert isinstance(histogram, BinCounts)
     cells, moves = len(histogram.edges) - 1, plan.distance(histogram)
-    noises = _noises(curator._unspent, price, moves)
+    noises = _noises(curator.unspent, price, moves)
     noises.sort(key=lambda noise: noise.error(beta=failure, size=cells))
-    registration = curator._registration
-    candidates = {registration.key(identity.bounds(plan, noise)): noise for noise in noises}
+    registration, draw = curator._registration, checked_fresh(fresh)
+    candidates = {registration.key(identity.draw(identity.bounds(plan, noise), draw, who)): noise for noise in noises}
 
     def priced(parts: Parts) -> Priced:
         purse = curator._purse(parts, who)
@@ -143,9 +156,10 @@ def buy_bounds(
         keys=[*candidates],
         analyst=who,
         price=priced,
+        admit=curator.admit,
         prepare=prepare,
         form="bounds",
-        fresh=flag("fresh", fresh),
+        fresh=draw is True,
         whole=True,
     )
     charge, stored = buy(registration, curator.pace, arrived, order)
@@ -158,7 +172,27 @@ def buy_bounds(
     return Bounds(column, domain.label(low), domain.label(last), failure, 2 * most)
 
 
-def surcharge(curator: Curator, column: str, *, beta: Number = "0.01", **price: Any) -> str:
+def check_bounds(
+    curator: Asker,
+    column: str,
+    *,
+    beta: Number = "0.01",
+    fresh: bool | str = False,
+    analyst: str | None = None,
+    **price: Any,
+) -> dict[str, Any]:
+    """The price and the beta of bounds; what public facts refuse is refused."""
+    if unknown := price.keys() - Paid.__annotations__.keys():
+        allowed = "epsilon (and delta), rho or share, and perhaps beta, fresh and analyst"
+        raise BadParameter("terms", " ".join(unknown), allowed)
+    plan, _ = _plan(curator, column), curator.who(analyst)
+    probability("beta", beta)
+    _noises(curator.unspent, price, plan.distance(plan.measures[0]))
+    checked_fresh(fresh)
+    return {**price, "beta": beta}
+
+
+def surcharge(curator: Asker, column: str, *, beta: Number = "0.01", **price: Any) -> str:
     """A clause that says so where bounds would take more of the budget than the number that was typed; else ""."""
     plan, purse = _plan(curator, column), curator.purse(None, None)
     (histogram,), failure = plan.measures, probability("beta", beta)
@@ -169,7 +203,7 @@ def surcharge(curator: Curator, column: str, *, beta: Number = "0.01", **price: 
     return purse.surcharge(best.loss(), _typed(price))
 
 
-def _plan(curator: Curator, column: str) -> QueryPlan:
+def _plan(curator: Asker, column: str) -> QueryPlan:
     relation = curator.table.relation
     values = build.column(relation, column)
     if values.domain.kind not in ("number", "date", "timestamp"):

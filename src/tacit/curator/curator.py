@@ -12,39 +12,39 @@ Exact integers exist only inside the draw or the step that `purchase` and `sessi
 
 from __future__ import annotations
 
+import copy
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from ..core.accounting.budget import Budget
 from ..core.accounting.currency import Amount
-from ..core.accounting.loss import zero
+from ..core.accounting.loss import Loss, zero
 from ..core.errors import BadParameter
-from ..core.parameters import Number, flag, probability
+from ..core.parameters import Number
 from ..core.safe_text import visible
 from ..engines.base import Engine
-from ..ledger import Ledger
-from ..ledger.entries import Charge
+from ..ledger import Charge, Head, Ledger
 from ..ledger.names import analyst_name
 from ..mechanisms import NumericSparse, Sparse
-from ..query.plan.compiler import Compiled, compiled
 from ..query.plan.offer import BETA, Offer, Paid, Terms, offer
 from ..query.python.table import Table
 from ..query.relation import build
-from ..query.relation.relation import Relation, scans
+from ..query.relation.relation import Relation
 from ..query.schema.public_table import PublicTable
-from ..query.select.query import Query
-from ..query.sql import parser
 from ..release import Provenance, Release, versions
 from .ask import Asked
 from .bounds import Bounds, BoundsTerms, buy_bounds
 from .pace import Pace
-from .purchase import Parts, buy
+from .purchase import Admit, Parts, admitted, buy, checked_fresh
 from .purse import Purse
-from .questions import QuestionLike, parse_question, tables_by_name
+from .questions import QuestionLike, tables_by_name
+from .reader import QuestionReader
+from .records import release_of, verified
 from .registration import Registration
+from .rehearsal import Rehearsal
 from .stream import Stream, StreamTerms
 
 if TYPE_CHECKING:
@@ -53,10 +53,8 @@ if TYPE_CHECKING:
     from ..workloads import Answered, Plan, Workload
     from .online import Online
 
-_MAX_REMEMBERED = 32  # questions whose meaning is remembered
 
-
-class Curator:
+class Curator(QuestionReader):
     """Answers questions about one or several tables of the same units, within the budget of a ledger.
 
     A new ledger is opened with a budget; an existing ledger has its own.  `analyst` is who asks by default.  `engine`
@@ -80,11 +78,13 @@ class Curator:
         time_grid: Number | None = None,
         deadline: Number | None = None,
     ) -> None:
+        self.tables: dict[str, Table]
         self.tables, self.public = tables_by_name(tables, public)
         self.analyst = analyst_name(analyst)
-        self.pace = Pace(time_grid, deadline)
+        self.pace, self.admit = Pace(time_grid, deadline), admitted
         self._registration = Registration(self.tables, ledger, budget, engine, least_share)
         self.ledger, self.table = self._registration.ledger, self._registration.table
+        self._rehearsal = Rehearsal(self.tables)
         if self.pace.on:
             self.read_tables()  # else the time of the first question would show how long that takes
 
@@ -92,6 +92,17 @@ class Curator:
     def budget(self) -> Budget:
         """The budget of the ledger."""
         return self.ledger.budget
+
+    def seen_by(self, analyst: str, admit: Admit | None = None) -> Curator:
+        """This curator as an analyst uses it, who asks by default; both share tables, ledger, engine and pace.
+
+        `admit` may refuse a loss before it is charged: it is called once for each purchase, with the loss that will be
+        charged if it returns.  What was bought before is free, and not put to it.
+        """
+        self._parse, self._compiled, self.unspent  # noqa: B018 - remembered, for all views
+        view = copy.copy(self)
+        view.analyst, view.admit = analyst_name(analyst), admitted if admit is None else admit
+        return view
 
     def who(self, analyst: str | None) -> str:
         """The checked name of an analyst; by default, of who asks this curator."""
@@ -110,21 +121,14 @@ class Curator:
         return min(self.ledger.remaining(self.who(analyst), part) for part in parts)
 
     def covers(self, offer: Offer, *, analyst: str | None = None) -> bool:
-        """Whether what is left to who asks pays for an offer."""
+        """Whether what is left to who asks pays for an offer; what was bought before is free."""
         if not isinstance(offer, Offer):
             raise BadParameter("offer", offer, "an offer of this curator")
-        query, _ = self.read(offer.query, {})
-        accounts = self.ledger.accounts(self.who(analyst), self.parts(query.relation))
-        paid = (b.price(offer.loss, before) <= b.remaining(before) for b, spent in accounts for before in spent)
-        return self.ledger.sells_to(self.who(analyst)) and all(paid)
+        return bool(offer.bought) or self.questions_left(offer, analyst=analyst) > 0
 
     def history(self) -> list[Charge]:
         """Every charge of the ledger that cost something, with its purpose and its release."""
         return [charge for charge in self.ledger.history() if charge.loss.terms]
-
-    def read(self, question: QuestionLike, given: Mapping[str, Any]) -> tuple[Query, dict[str, Any]]:
-        """The meaning of a question about these tables, and its price; reads no data."""
-        return parse_question(question, self.tables, self.public, given, self._parse)
 
     def read_tables(self) -> None:
         """Have the engine read the tables now, unless it holds them; otherwise the first purchase does."""
@@ -133,16 +137,6 @@ class Curator:
     def parts(self, relation: Relation) -> Parts:
         """The public parts of the partitioned table that a question about these rows can touch; None is all."""
         return self._registration.parts(relation)
-
-    @cached_property
-    def _parse(self) -> Callable[[str], parser.Parsed]:
-        """The parser, which remembers the last texts: one question is often asked at several prices."""
-        return lru_cache(_MAX_REMEMBERED)(lambda text: parser.parse(text, self.tables, self.public))
-
-    @cached_property
-    def _compiled(self) -> Callable[[Query], Compiled]:
-        """The compiler, which remembers the plans of the last questions."""
-        return lru_cache(_MAX_REMEMBERED)(lambda query: compiled(query, self._registration.schemas))
 
     def offer(self, question: QuestionLike, *, analyst: str | None = None, **terms: Unpack[Terms]) -> Offer:
         """What a question costs and how accurate its answer will be; reads no data and charges nothing.
@@ -165,40 +159,74 @@ class Curator:
         A question takes at least a share of the budget that was set when the ledger was opened, 1/10000 by default.
         Less is refused; an error that could be had for less is made smaller, for that price.
         """
-        query, priced = self.read(question, terms)
-        build.bounded(query.relation)
-        compiled_query, who = self._compiled(query), self.who(analyst)
-        needs_parts = len(self.budget.sums) > 1 or compiled_query.plan.chosen
-        return self._offer(query, priced, who, compiled_query, self.parts(query.relation) if needs_parts else None)
+        asked, who = self._asked(question, terms), self.who(analyst)
+        offered, charge = self._priced(asked, who), asked.charge(self._registration, who)
+        return offered if charge is None or charge.failed else replace(offered, bought=charge.time)
+
+    def bought(
+        self, question: QuestionLike, *, fresh: bool | str = False, analyst: str | None = None, **terms: Unpack[Terms]
+    ) -> Charge | None:
+        """The charge by which a question was bought before, or None; reads no data and charges nothing.
+
+        Give the terms of `ask`.  A question that was bought is free, unless its draw `failed`.
+        """
+        return self._asked(question, terms).charge(self._registration, self.who(analyst), checked_fresh(fresh))
+
+    def questions_left(
+        self, question: QuestionLike | Offer, *, analyst: str | None = None, **terms: Unpack[Terms]
+    ) -> int:
+        """How many more questions of this price what is left to who asks would pay for, one after the other.
+
+        Give an offer, or a question and the terms of `offer`.
+        """
+        who = self.who(analyst)
+        offered = question if isinstance(question, Offer) else self._priced(self._asked(question, terms), who)
+        query, _ = self.read(offered.query, {})
+        accounts = self.ledger.accounts(who, self.parts(query.relation))
+        times = (budget.repeats(offered.loss, before) for budget, spent in accounts for before in spent)
+        return min(times) if self.ledger.sells_to(who) else 0
+
+    def rehearse(
+        self, question: QuestionLike, *, rows: int = 1000, analyst: str | None = None, **terms: Unpack[Terms]
+    ) -> Release:
+        """The answer to a question about made-up rows, which follow from the public schemas: free, and it says so.
+
+        Give the terms of `ask`.  No data are read, and nothing is charged or kept.
+        """
+        asked = self._asked(question, terms)
+        offered = self._priced(asked, self.who(analyst))
+        origin = replace(self._registration.origin(asked.query.relation, asked.text, versions()), rehearsal=True)
+        return self._rehearsal.release(offered, origin, rows)
+
+    def release_of(self, entry_hash: str) -> Release | Bought:
+        """The release that the ledger keeps of the charge with this hash, which a release's card names."""
+        return release_of(self, entry_hash)
+
+    def verify(self, release: Release | Bought) -> Head:
+        """The head of a sound ledger that keeps this very release and is within its budget; else an error says why."""
+        return verified(self, release)
 
     def ask(
-        self, question: QuestionLike, *, fresh: bool = False, analyst: str | None = None, **terms: Unpack[Terms]
+        self, question: QuestionLike, *, fresh: bool | str = False, analyst: str | None = None, **terms: Unpack[Terms]
     ) -> Release:
         """Buy an answer, once: asked again, the question is free; `fresh` buys another draw.
 
-        Give one of these:
-            epsilon     what the answer alone guarantees: epsilon-differential privacy, or with delta (epsilon, delta)-
-            share       how much of the budget it may take, as a fraction: 0.1 is a tenth
-            rho         what the answer alone guarantees in zCDP
-            error       the largest error of each count and sum, or of means alone where the number of rows is public
-            relative    the largest error as a share of the table's public size
-        and perhaps delta, beta and analyst, all as for `offer`, which says beforehand what an answer takes.
+        Where `fresh` is text, it names that draw: asked again under the same name by the same analyst, it is free too.
+        Give the terms of `offer`, which says beforehand what an answer takes: epsilon (and perhaps delta), share, rho,
+        error or relative, and perhaps beta and analyst.
         """
         arrived = self.pace.arrival()
-        query, priced = self.read(question, terms)
-        compiled_query, who = self._compiled(query), self.who(analyst)
-        beta = priced["beta"] = probability("beta", priced["beta"])
-        asked = Asked(query, compiled_query, priced, str.__str__(question) if isinstance(question, str) else "")
+        asked, who = self._asked(question, terms), self.who(analyst)
         order = asked.order(
             self._registration,
-            lambda parts: self._offer(query, priced, who, compiled_query, parts),
-            lambda charge: self.provenance(charge, query.relation, asked.text, versions()),
+            lambda parts: self._offer(asked, who, parts),
+            lambda charge: self.provenance(charge, asked.query.relation, asked.text, versions()),
             analyst=who,
-            fresh=flag("fresh", fresh),
+            admit=self.admit,
+            fresh=checked_fresh(fresh),
         )
         _, stored = buy(self._registration, self.pace, arrived, order)
-        release = asked.release(stored)
-        return replace(release, query=query, recipes=compiled_query.recipes, beta=beta)  # to be shown as asked now
+        return asked.shown(asked.release(stored))
 
     def __repr__(self) -> str:
         return (
@@ -239,7 +267,7 @@ class Curator:
         method: str = "auto",
         n: int | None = None,
         beta: Number = BETA,
-        fresh: bool = False,
+        fresh: bool | str = False,
         analyst: str | None = None,
         **price: Unpack[Paid],
     ) -> Bought:
@@ -255,9 +283,9 @@ class Curator:
 
     def query(self, workload: Workload) -> Answered:
         """Answers to any linear queries from what was released before, free, with what is known of their errors."""
-        from . import workloads
+        from . import past_answers
 
-        return workloads.query(self, workload)
+        return past_answers.query(self, workload)
 
     def online(
         self,
@@ -296,47 +324,49 @@ class Curator:
         self, charge: Charge, relation: Relation, question: str, made_with: tuple[tuple[str, str], ...]
     ) -> Provenance:
         """Where the release of a charge comes from."""
-        tables, budget = self._public_facts
-        read = dict.fromkeys(scan.table for scan in scans(relation))
-        about = tuple(tables[name] for name in read)
-        return Provenance(question, about, budget, charge.time, made_with, charge.seq, charge.hash)
+        origin = self._registration.origin(relation, question, made_with)
+        return replace(origin, time=charge.time, entry=charge.seq, entry_hash=charge.hash)
 
-    @cached_property
-    def _public_facts(self) -> tuple[dict[str, tuple[str, str, str]], str]:
-        """Name, unit and digest of each schema, and the budget."""
-        schemas = self._registration.schemas
-        return {name: (name, s.unit or "row", s.digest) for name, s in schemas.items()}, str(self.budget)
+    def _priced(self, asked: Asked, who: str) -> Offer:
+        """The offer for a question on the parts that it touches."""
+        relation = asked.query.relation
+        build.bounded(relation)
+        needs_parts = len(self.budget.sums) > 1 or asked.compiled.plan.chosen
+        return self._offer(asked, who, self.parts(relation) if needs_parts else None)
 
-    def _offer(
-        self, query: Query, priced: Mapping[str, Any], who: str, compiled_query: Compiled, parts: Parts
-    ) -> Offer:
+    def _offer(self, asked: Asked, who: str, parts: Parts) -> Offer:
         """The offer; with a budget of two sums, or keys to be chosen, after what is spent on these parts."""
-        schemas, least_share = self._registration.schemas, self.ledger.least_share
-        facts: dict[str, Any] = {"schemas": schemas, "compiled_query": compiled_query, "least_share": least_share}
-        if len(self.budget.sums) == 1 and not compiled_query.plan.chosen:
-            return offer(query, self.budget, **facts, **priced)
+        schemas, least_share = self.schemas, self.ledger.least_share
+        facts: dict[str, Any] = {"schemas": schemas, "compiled_query": asked.compiled, "least_share": least_share}
+        if len(self.budget.sums) == 1 and not asked.compiled.plan.chosen:
+            return offer(asked.query, self.budget, **facts, **asked.terms)
         (_, spent), *allowed = self.ledger.accounts(who, parts)
         allowance = allowed[0] if allowed else None
-        return offer(query, self.budget, spent=spent, allowance=allowance, **facts, **priced)
+        return offer(asked.query, self.budget, spent=spent, allowance=allowance, **facts, **asked.terms)
 
     def purse(self, relation: Relation | None, analyst: str | None) -> Purse:
         """What a purchase about these rows, or about all, is paid from."""
         one_sum = len(self.budget.sums) == 1
         return self._purse(None if relation is None or one_sum else self.parts(relation), self.who(analyst))
 
+    def takes(self, loss: Loss, parts: Parts = None, *, analyst: str | None = None) -> Amount:
+        """What a loss on these parts takes of the budget, after what was spent."""
+        return self._purse(parts, self.who(analyst)).takes(loss)
+
     def _purse(self, parts: Parts, who: str) -> Purse:
         """What a purchase on these parts is paid from; with a budget of one sum, a price is always the same."""
         if len(self.budget.sums) == 1:
-            return self._unspent
+            return self.unspent
         return Purse(self.ledger.accounts(who, parts), self.ledger.least_share)
 
     @cached_property
-    def _unspent(self) -> Purse:
+    def unspent(self) -> Purse:
         """The budget as if nothing were spent of it."""
         return Purse([(self.budget, [zero])], self.ledger.least_share)
 
     def close(self) -> None:
         """Let go of the tables and of the ledger."""
+        self._rehearsal.close()
         self._registration.close()
 
     def __enter__(self) -> Self:

@@ -33,6 +33,11 @@ def answer(plan: QueryPlan, choices: object, terms: Sequence[Term], aimed: Itera
     return plan, choices, terms, sorted(aimed, key=canonical)
 
 
+def draw(facts: Identity, fresh: bool | str, analyst: str) -> Identity:
+    """These facts, or where `fresh` is text, those of the further draw that its analyst called so."""
+    return ("draw", analyst, fresh, facts) if isinstance(fresh, str) else facts
+
+
 def bounds(plan: QueryPlan, noise: Laplace | Gaussian) -> Identity:
     """Bounds of a column: the histogram they are read from, and its noise."""
     return "bounds", plan, noise

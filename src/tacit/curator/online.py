@@ -8,7 +8,7 @@ was asked before is answered as it was then.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,19 @@ if TYPE_CHECKING:
 MAX_PRICE = 2.0**20  # of epsilon or rho: more is no promise to anybody
 
 
+def online_mechanism(
+    domain: TableDomain, *, n: int, queries: int, updates: int | None, grid: Number
+) -> Callable[[Price], PrivateMultiplicativeWeights]:
+    """What makes the mechanism of a session with these terms, for a price; terms that have no meaning are refused."""
+    n, queries, steps = whole("n", n), whole("queries", queries), power_of_two("grid", grid)
+    most = None if updates is None else whole("updates", updates)
+    if not STEP <= steps <= 1:
+        raise BadParameter("grid", grid, "at least 2^-20 and at most 1")
+    if most is None:
+        return lambda price: proven(domain, n, price, questions=queries, grid=steps)
+    return lambda price: practical(domain, n, price, questions=queries, updates=most, grid=steps)
+
+
 class Online:
     """A session of private multiplicative weights over a table."""
 
@@ -57,16 +70,9 @@ class Online:
         name: str,
         analyst: str | None,
     ) -> None:
+        mechanism = online_mechanism(domain, n=n, queries=queries, updates=updates, grid=grid)
         n, queries, steps = whole("n", n), whole("queries", queries), power_of_two("grid", grid)
         updates = None if updates is None else whole("updates", updates)
-        if not STEP <= steps <= 1:
-            raise BadParameter("grid", grid, "at least 2^-20 and at most 1")
-
-        def mechanism(price: Price) -> PrivateMultiplicativeWeights:
-            if updates is None:
-                return proven(domain, n, price, questions=queries, grid=steps)
-            return practical(domain, n, price, questions=queries, updates=updates, grid=steps)
-
         who = curator.who(analyst)  # whose it is: another pays for a session of their own, within their own allowance
 
         self._former_spelling = curator.ledger.former_spelling
@@ -88,6 +94,7 @@ class Online:
         def check(opened: PrivateMultiplicativeWeights, price: Price) -> None:
             build.bounded(domain.relation)
             if (error := opened.error()) < n:
+                curator.admit(opened.loss(), None)
                 return
 
             def good(amount: float) -> bool:
@@ -121,17 +128,7 @@ class Online:
 
         A `LinearQuery` may have any coefficients between 0 and 1 in steps of the grid that the session was opened with.
         """
-        arrived = self._curator.pace.arrival()
-        if isinstance(question, LinearQuery):
-            asked = LinearQuery(question.factors, question.grid).coarsest  # rebuilt, with nothing remembered
-        else:
-            asked = LinearQuery.where(self.domain, question)
-        asked.check(self.domain)
-        if (asked.grid / self.mechanism.grid).denominator != 1:
-            steps = "coefficients 0 and 1 alone" if self.mechanism.grid == 1 else f"steps of {self.mechanism.grid}"
-            raise BadParameter(
-                "question", f"one in steps of {asked.grid}", f"one of {steps}, by the grid of this session"
-            )
+        arrived, asked = self._curator.pace.arrival(), self._asked(question)
 
         def step(stored: bytes, read: Read) -> tuple[bytes, bytes]:
             state = self._warm.pop(stored, None) or _read(stored)
@@ -149,6 +146,20 @@ class Online:
         identities = identity.online_question(asked, former_spelling=self._former_spelling)
         answer: OnlineAnswer = _read(self._session.ask(arrived, identities, self.domain.relation, step))
         return answer
+
+    def _asked(self, question: LinearQuery | Mapping[str, Any]) -> LinearQuery:
+        """The question, in the coarsest steps that it has, if the session answers such."""
+        if isinstance(question, LinearQuery):
+            asked = LinearQuery(question.factors, question.grid).coarsest  # rebuilt, with nothing remembered
+        else:
+            asked = LinearQuery.where(self.domain, question)
+        asked.check(self.domain)
+        if (asked.grid / self.mechanism.grid).denominator != 1:
+            steps = "coefficients 0 and 1 alone" if self.mechanism.grid == 1 else f"steps of {self.mechanism.grid}"
+            raise BadParameter(
+                "question", f"one in steps of {asked.grid}", f"one of {steps}, by the grid of this session"
+            )
+        return asked
 
     def __repr__(self) -> str:
         m, names = self.mechanism, visible(" x ".join(self.domain.names))

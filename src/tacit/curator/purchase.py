@@ -22,11 +22,13 @@ from dataclasses import dataclass
 
 from ..core.accounting.loss import Loss
 from ..core.errors import DrawFailed, EngineError, LedgerError
+from ..core.parameters import flag
 from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM, Source, Words
 from ..engines.base import EngineAnswer
 from ..ledger import Charge
 from ..ledger.entries import FAILED
+from ..ledger.parameters import name
 from ..query.plan.plan import QueryPlan
 from ..query.relation import build
 from ..query.relation.relation import Relation
@@ -35,8 +37,13 @@ from .registration import Registration
 from .silence import silently
 
 Parts = tuple[str, ...] | None  # public parts of the data that a question touches; None is all of it
+Admit = Callable[[Loss, Parts], None]  # refuses a loss on these parts before it is charged, or does nothing
 Read = Callable[[QueryPlan], EngineAnswer]
 Draw = Callable[[Read, Source], bytes]  # makes of exact answers and randomness the bytes to be stored
+
+
+def admitted(_loss: Loss, _parts: Parts) -> None:
+    """Whatever the ledger admits may be bought."""
 
 
 class WatchedSource(Source):
@@ -70,20 +77,27 @@ class Order:
     """Something to be bought.
 
     `keys` are those under which it may have been bought before.  `price` checks and prices it, given the parts of the
-    data that it touches; an order that is `whole` is charged on all parts.  `prepare` reads what a charge paid for, and
-    returns the draw that it pays for, whose bytes are stored in this `form`.  `failed` makes the bytes to be stored
-    where the draw fails after the first noise; by default, these are `FAILED`.
+    data that it touches; an order that is `whole` is charged on all parts.  `admit` has the last word on the very loss
+    that is then charged.  `prepare` reads what a charge paid for, and returns the draw that it pays for, whose bytes
+    are stored in this `form`.  `failed` makes the bytes to be stored where the draw fails after the first noise; by
+    default, these are `FAILED`.
     """
 
     relation: Relation
     keys: Sequence[str]
     analyst: str
     price: Callable[[Parts], Priced]
+    admit: Admit
     prepare: Callable[[Charge], Draw]
     failed: Callable[[Charge], bytes] | None = None
     form: str = "release"
     fresh: bool = False
     whole: bool = False
+
+
+def checked_fresh(fresh: bool | str) -> bool | str:
+    """Whether to draw anew, or the name of a further draw, which is bought once like any other."""
+    return name("fresh", fresh) if isinstance(fresh, str) else flag("fresh", fresh)
 
 
 def buy(registration: Registration, pace: Pace, arrived: float, order: Order) -> tuple[Charge, bytes]:
@@ -117,9 +131,12 @@ def _pay(registration: Registration, order: Order) -> Charge:
     if not registration.registered and _parts(registration, order) is None:
         priced = order.price(None)
         ledger.check(loss=priced.loss, analyst=order.analyst)
+        order.admit(priced.loss, None)
     registration.read_tables()
     parts = _parts(registration, order)
-    priced = order.price(parts) if priced is None else priced
+    if priced is None:
+        priced = order.price(parts)
+        order.admit(priced.loss, parts)
     return ledger.charge(
         key=priced.key,
         loss=priced.loss,

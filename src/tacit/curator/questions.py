@@ -16,7 +16,7 @@ from ..query.plan.compiler import Compiled
 from ..query.plan.estimators import Recipe
 from ..query.plan.offer import BETA, Terms, reads_beta
 from ..query.python.question import Question
-from ..query.python.table import Table
+from ..query.python.table import DeclaredTable, Table
 from ..query.relation.relation import Relation, scans
 from ..query.schema.public_table import PublicTable
 from ..query.schema.schema import Schema
@@ -56,7 +56,7 @@ def _types(values: Iterable[object]) -> str:
     return ", ".join(type(each).__name__ for each in values) or "none"
 
 
-def check_owned(relation: Relation, tables: Mapping[str, Table]) -> None:
+def check_owned(relation: Relation, tables: Mapping[str, DeclaredTable]) -> None:
     """Refuse rows of other tables, or as another schema bounds them: prices are read off their domains."""
     for scan in scans(relation):
         own = tables[scan.table].schema.scan() if scan.table in tables else None
@@ -66,9 +66,9 @@ def check_owned(relation: Relation, tables: Mapping[str, Table]) -> None:
             )
 
 
-def _owned(query: Query, tables: Mapping[str, Table]) -> Query:
+def _owned(query: Query, tables: Mapping[str, DeclaredTable]) -> Query:
     """The question, rebuilt; a question that a release could not hold would be paid for, drawn and lost: refuse it."""
-    rebuilt = remade(query)
+    rebuilt = remade(query, (table.schema.scan() for table in tables.values()))
     check_owned(rebuilt.relation, tables)
     try:
         text = canonical(rebuilt)
@@ -81,7 +81,7 @@ def _owned(query: Query, tables: Mapping[str, Table]) -> Query:
 
 def parse_question(
     question: QuestionLike,
-    tables: Mapping[str, Table],
+    tables: Mapping[str, DeclaredTable],
     public: Mapping[str, PublicTable],
     given: Mapping[str, Any],
     parse: Callable[[str], parser.Parsed] | None = None,

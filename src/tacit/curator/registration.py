@@ -23,9 +23,10 @@ from ..ledger import Ledger
 from ..query.plan.plan import QueryPlan
 from ..query.python.table import Table
 from ..query.relation import partition_pruning
-from ..query.relation.relation import Relation
+from ..query.relation.relation import Relation, scans
 from ..query.schema.draft import suited
 from ..query.schema.schema import Schema
+from ..release import Provenance
 from ..storage import canonical, digest
 
 
@@ -86,6 +87,11 @@ class Registration:
     def _versions(self) -> tuple[tuple[str, str], ...]:
         return tuple((name, schema.version or "") for name, schema in sorted(self.schemas.items()))
 
+    @property
+    def sold(self) -> bool:
+        """Whether anything can have been bought under this ledger: without the secret there are no keys."""
+        return "_secret" in vars(self) or self.ledger.find(digest(("kept", "secret"))) is not None
+
     def _keyed(self, purpose: str, text: str) -> str:
         return hmac.digest(self._secret, f"{purpose} {text}".encode(), "sha256").hex()
 
@@ -100,6 +106,19 @@ class Registration:
         steps = partition_pruning.touched(relation, schema.name, schema.partition)
         labels = schema.domain(schema.partition).labels
         return tuple(f"{schema.partition}={labels[step]}" for step in sorted(steps)) if steps else None
+
+    def origin(self, relation: Relation, question: str, made_with: tuple[tuple[str, str], ...]) -> Provenance:
+        """Where an answer about these rows comes from, but for its charge."""
+        tables, budget = self._public_facts
+        read = dict.fromkeys(scan.table for scan in scans(relation))
+        made_up = any(self.tables[name].made_up for name in read)
+        return Provenance(question, tuple(tables[name] for name in read), budget, "", made_with, rehearsal=made_up)
+
+    @cached_property
+    def _public_facts(self) -> tuple[dict[str, tuple[str, str, str]], str]:
+        """Name, unit and digest of each schema, and the budget."""
+        described = {name: (name, s.unit or "row", s.digest) for name, s in self.schemas.items()}
+        return described, str(self.ledger.budget)
 
     def exact(self, plan: QueryPlan, parts: Collection[str] | None) -> EngineAnswer:
         """The engine's exact integers for a charge on these parts; refused on some parts of tables that have changed.
@@ -166,6 +185,7 @@ class Registration:
         for name, schema in self.schemas.items():
             labels = schema.domain(schema.partition).labels if schema.partition else ()
             facts = canonical((schema.unit, schema.partition, labels)).encode()
+            facts += b" made up" if self.tables[name].made_up else b""  # no ledger is for both
             if self._kept(f"unit of {name}", facts) != facts:
                 wrong = f"The unit or partition of {name!r} is not the one that this ledger was first used with."
                 raise BadParameter("schema", name, "of the unit and partition of this ledger", says=wrong)

@@ -10,6 +10,7 @@ Under add or remove a unit moves all counts the same way, so the noise is that o
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.distance import ADD_REMOVE, scalar
@@ -31,8 +32,10 @@ from .session import Opening, open_mechanism
 from .silence import silently
 
 if TYPE_CHECKING:
+    from ..query.python.table import DeclaredTable
     from .curator import Curator
     from .questions import QuestionLike
+    from .reader import QuestionReader
 
 StreamAnswer = bool | int | float | None
 QUERIES = 1000  # for which errors are stated, by default
@@ -49,13 +52,42 @@ class StreamTerms(TypedDict, total=False):
     analyst: str | None
 
 
+Kind = type[Sparse] | type[NumericSparse]
+
+
+def stream_mechanism(
+    table: DeclaredTable,
+    kind: Kind,
+    *,
+    threshold: int,
+    epsilon: Number | None = None,
+    share: Number | None = None,
+    count: int = 1,
+    queries: int = QUERIES,
+    name: str = "stream",
+    **unknown: object,
+) -> Callable[[Number], Comparisons[Any, Any]]:
+    """What makes the mechanism of a stream with these terms, for an epsilon; terms that have no meaning are refused."""
+    if unknown:
+        allowed = "epsilon or share, and perhaps count, queries, name and analyst"
+        raise BadParameter("terms", " ".join(unknown), allowed)
+    if (epsilon is None) == (share is None):
+        raise BadParameter("epsilon", epsilon, "given", says="A stream needs epsilon= or share=, and not both.")
+    if rational("threshold", threshold).denominator != 1:
+        raise BadParameter("threshold", threshold, "a whole number, as counts are")
+    instance("name", name, str)
+    moves = scalar(rational("rows", table.schema.rows), ADD_REMOVE)
+    terms: dict[str, Any] = {"threshold": threshold, "count": count, "queries": queries}
+    return lambda epsilon: kind(epsilon=epsilon, sensitivity=moves, monotone=True, **terms)
+
+
 class Stream:
     """Asks of counts whether they reach a threshold."""
 
     def __init__(
         self,
         curator: Curator,
-        kind: type[Sparse] | type[NumericSparse],
+        kind: Kind,
         *,
         threshold: int,
         epsilon: Number | None = None,
@@ -66,20 +98,10 @@ class Stream:
         analyst: str | None = None,
         **unknown: object,
     ) -> None:
-        if unknown:
-            allowed = "epsilon or share, and perhaps count, queries, name and analyst"
-            raise BadParameter("terms", " ".join(unknown), allowed)
-        if (epsilon is None) == (share is None):
-            raise BadParameter("epsilon", epsilon, "given", says="A stream needs epsilon= or share=, and not both.")
-        if rational("threshold", threshold).denominator != 1:
-            raise BadParameter("threshold", threshold, "a whole number, as counts are")
-        instance("name", name, str)
-        moves, who = scalar(rational("rows", curator.table.schema.rows), ADD_REMOVE), curator.who(analyst)
+        terms: dict[str, Any] = {"threshold": threshold, "count": count, "queries": queries, "name": name}
+        mechanism = stream_mechanism(curator.table, kind, epsilon=epsilon, share=share, **terms, **unknown)
+        who = curator.who(analyst)
         purse = curator.purse(None, who)
-
-        def mechanism(epsilon: Number) -> Comparisons[Any, Any]:
-            terms: dict[str, Any] = {"threshold": threshold, "count": count, "queries": queries}
-            return kind(epsilon=epsilon, sensitivity=moves, monotone=True, **terms)
 
         def key(epsilon: Number) -> str:
             return identity.stream(
@@ -102,11 +124,12 @@ class Stream:
             former={},
             mechanism=mechanism,
             begin=lambda opened: _written(opened.begin(SYSTEM)),
-            check=lambda *_: None,
+            check=lambda opened, _: curator.admit(opened.loss(), None),
             typed=typed,
             purpose=lambda opened: Purpose("stream", f"{name}: {opened}"),
         )
-        self._curator = curator
+        self._curator: Curator = curator
+        self._reader: QuestionReader = curator
         self.mechanism, self._session = open_mechanism(curator._registration, curator.pace, purse, who, opening)
 
     def ask(self, question: QuestionLike) -> StreamAnswer:
@@ -144,8 +167,8 @@ class Stream:
         return self.mechanism.count - _read(self._session.state).hits
 
     def _plan(self, question: QuestionLike) -> QueryPlan:
-        query, terms = self._curator.read(question, {})
-        plan = compiler.plan(query, self._curator._registration.schemas)
+        query, terms = self._reader.read(question, {})
+        plan = compiler.plan(query, self._reader.schemas)
         if (
             terms.keys() > {"beta"}
             or plan.keys

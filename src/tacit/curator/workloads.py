@@ -5,24 +5,23 @@ Whatever is asked later of a released model is free, with what is known of its e
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Unpack, cast
 
 import numpy as np
 
-from ..core.errors import BadParameter, BadQuestion, NewerVersion, reading
-from ..core.parameters import Number, exactly_one, flag, instance, positive, probability, whole
+from ..core.errors import BadParameter, BadQuestion, reading
+from ..core.parameters import Number, exactly_one, instance, positive, probability, whole
 from ..core.purpose import Purpose
 from ..core.randomness import Source
 from ..ledger import Charge
 from ..query.plan.accuracy import public_size
 from ..query.plan.buying import sells_gaussian
 from ..query.plan.calibration import tidy
-from ..query.plan.offer import BETA, Paid, checked_share, promise
+from ..query.plan.offer import Paid, checked_share, promise
 from ..query.python.table_domain import Counted, TableDomain
 from ..query.relation import build
 from ..query.relation.relation import Relation, Where
@@ -31,32 +30,52 @@ from ..query.soundness.copying import remade
 from ..release import versions
 from ..release.purchased_answers import Bought
 from ..storage import canonical, loads
-from ..workloads import Answered, Method, Plan, Price, Released, Workload
+from ..workloads import Method, Plan, Price, Released, Workload
 from ..workloads import method as method_of
 from ..workloads import plan as planned
 from ..workloads.planner import refused
 from ..workloads.queries.copying import remade as remade_workload
-from ..workloads.queries.data import Floats
 from ..workloads.queries.domain import CELLS
 from . import identity
 from .online import Online
-from .purchase import Draw, Order, Parts, Priced, Read, buy
+from .purchase import Draw, Order, Parts, Priced, Read, buy, checked_fresh
 from .questions import check_owned
 
 if TYPE_CHECKING:
-    from ..query.python.table import Table
+    from ..query.python.table import DeclaredTable
     from .curator import Curator
     from .purse import Purse
 
 Candidate = tuple[Workload, Method, Price]
+
+
+class Candidates(NamedTuple):
+    """A checked workload, how it may be bought, the best way first, at which prices, and n and beta as read."""
+
+    workload: Workload
+    wanted: list[Candidate]
+    prices: list[Price]
+    n: int | None
+    beta: Fraction
+
+
+class Buyer(Protocol):
+    """Whoever may buy: what is public of tables, and a budget as if nothing were spent of it."""
+
+    @property
+    def tables(self) -> Mapping[str, DeclaredTable]: ...
+    @property
+    def unspent(self) -> Purse: ...
+
+
 MAX_STORED_NUMBERS = 80_000_000  # of one release: 11 bytes each, and one cell of a database holds a billion bytes
 
 
-def _domain(tables: Mapping[str, Table], domain: object) -> TableDomain:
+def _domain(tables: Mapping[str, DeclaredTable], domain: object) -> TableDomain:
     """The domain, rebuilt from these tables: its rows, keys and labels are what the tables say."""
     if type(domain) is not TableDomain:
         raise BadParameter("domain", type(domain).__name__, "of the table, such as table.domain('region', 'sex')")
-    relation, keys = remade((domain.relation, domain.keys))
+    relation, keys = remade((domain.relation, domain.keys), (table.schema.scan() for table in tables.values()))
     check_owned(relation, tables)
     checks.check_rows(relation, keys)
     rebuilt = TableDomain(tuple((key.name, tuple(key.labels())) for key in keys), relation=relation, keys=keys)
@@ -66,7 +85,7 @@ def _domain(tables: Mapping[str, Table], domain: object) -> TableDomain:
     return rebuilt
 
 
-def _checked(tables: Mapping[str, Table], workload: object) -> Workload:
+def checked_workload(tables: Mapping[str, DeclaredTable], workload: object) -> Workload:
     """The workload, rebuilt on a domain of these tables."""
     if not isinstance(workload, Workload):
         raise BadParameter(
@@ -122,7 +141,7 @@ def _former_prices(curator: Curator, prices: list[Price], terms: Mapping[str, An
     return [price.part(tidy(price.amount * asked / Fraction(cost)) / price.amount), *pure] if cost > asked else []
 
 
-def _about(tables: Mapping[str, Table], domain: TableDomain) -> int | None:
+def _about(tables: Mapping[str, DeclaredTable], domain: TableDomain) -> int | None:
     """The public size of a domain's table, if only rows with missing values are left out; None otherwise.
 
     The size is rough, so no stated error may rest on it.
@@ -133,7 +152,7 @@ def _about(tables: Mapping[str, Table], domain: TableDomain) -> int | None:
 
 
 def plan(
-    tables: Mapping[str, Table],
+    tables: Mapping[str, DeclaredTable],
     workload: Workload,
     n: int | None,
     beta: Number,
@@ -147,7 +166,7 @@ def plan(
     The remark on the price is about the best method, or about `method`.  The number of records is private, so `n` is
     the analyst's promise, on which methods that need it may rest.
     """
-    workload, typed = _checked(tables, workload), _typed(terms)
+    workload, typed = checked_workload(tables, workload), _typed(terms)
     domain = _of(workload)
     build.bounded(domain.relation)
     purse = None if pays is None else pays(domain.relation)
@@ -178,26 +197,19 @@ def answer(
     n: int | None,
     *,
     beta: Number,
-    fresh: bool,
+    fresh: bool | str,
     analyst: str | None,
     **terms: Unpack[Paid],
 ) -> Bought:
     """Buy the answers of a workload, once."""
-    arrived, asked, workload = curator.pace.arrival(), workload, _checked(curator.tables, workload)
-    domain, typed = _of(workload), _typed(terms)
-    flag("fresh", fresh)
-    who, people, at = curator.who(analyst), None if n is None else whole("n", n), probability("beta", beta)
-    prices = _prices(domain, terms, curator._unspent)
-    others = prices if typed[0] == "share" else prices[:1]
-    wanted = _wanted(curator, workload, method, n=people, beta=at, prices=prices, others=others)
-    if (stored_numbers := 4 * workload.queries + min(domain.cells(workload.span), CELLS)) > MAX_STORED_NUMBERS:
-        raise BadQuestion(
-            f"A ledger keeps at most {MAX_STORED_NUMBERS} numbers of one release, and this one may have"
-            f" {stored_numbers}. Ask fewer queries at once, or about fewer attributes."
-        )
+    arrived, asked = curator.pace.arrival(), workload
+    found = candidates(curator, workload, method, n, beta=beta, terms=terms)
+    workload, wanted, prices, people, at = found
+    domain, typed, draws, who = _of(workload), _typed(terms), checked_fresh(fresh), curator.who(analyst)
     former = [] if fresh else _former_prices(curator, prices, terms)
     before = _wanted(curator, workload, method, n=people, beta=at, prices=former, others=former[:1])
-    candidates = {key: each for each in (*wanted, *before) for key in _keys(curator, each, people, at)}
+    drawn_as = partial(identity.draw, fresh=draws, analyst=who)
+    by_key = {key: each for each in (*wanted, *before) for key in _keys(curator, each, people, at, drawn_as)}
 
     def priced(parts: Parts) -> Priced:
         purse = curator._purse(parts, who)
@@ -210,11 +222,11 @@ def answer(
         chosen.predict(workload, people, price, at)  # noise that cannot be drawn is refused here
         loss = chosen.loss(workload, people, price)
         purse.check(loss, typed)
-        key, *_ = _keys(curator, bought, people, at)
+        key, *_ = _keys(curator, bought, people, at, drawn_as)
         return Priced(key, loss, Purpose("workload", f"{chosen.name} on {workload!r}"))
 
     def prepare(charge: Charge) -> Draw:
-        _, chosen, price = candidates[charge.key]
+        _, chosen, price = by_key[charge.key]
 
         def draw(read: Read, source: Source) -> bytes:
             data = Counted(domain, lambda plan: read(plan).cells[0])
@@ -223,29 +235,73 @@ def answer(
         return draw
 
     def failed(charge: Charge) -> bytes:
-        _, chosen, _ = candidates[charge.key]
+        _, chosen, _ = by_key[charge.key]
         nothing, note = np.full(workload.queries, np.nan), "the fit failed; nothing is known"
         released = Released(chosen.name, workload, nothing, None, None, charge.loss, float(at), (note,))
         return canonical((released, versions())).encode()
 
     order = Order(
         relation=domain.relation,
-        keys=[*candidates],
+        keys=[*by_key],
         analyst=who,
         price=priced,
+        admit=curator.admit,
         prepare=prepare,
         failed=failed,
         form="workload",
-        fresh=fresh,
+        fresh=draws is True,
     )
     charge, stored = buy(curator._registration, curator.pace, arrived, order)
-    _, chosen, price = candidates[charge.key]
-    drawn, made_with = _stored(stored)
+    _, chosen, price = by_key[charge.key]
+    drawn, made_with = stored_release(stored)
     again = replace(drawn, workload=asked)  # the asker's own object, so that it is recognised
-    restated = vars(chosen.restated(again, people, price, float(at)))
-    paid = Fraction(curator.budget.price(charge.loss))
-    question = f"{workload!r}: {' x '.join(domain.names)}"
-    return Bought(**restated, price=paid, provenance=curator.provenance(charge, domain.relation, question, made_with))
+    return _bought(curator, charge, chosen.restated(again, people, price, float(at)), made_with)
+
+
+def bought(curator: Curator, charge: Charge) -> Bought:
+    """The answers that were bought by a charge, as they were stored."""
+    released, made_with = stored_release(charge.release or b"")
+    workload = checked_workload(curator.tables, released.workload)
+    return _bought(curator, charge, replace(released, workload=workload), made_with)
+
+
+def _bought(curator: Curator, charge: Charge, released: Released, made_with: tuple[tuple[str, str], ...]) -> Bought:
+    domain, paid = _of(released.workload), Fraction(curator.budget.price(charge.loss))
+    question = f"{released.workload!r}: {' x '.join(domain.names)}"
+    origin = curator.provenance(charge, domain.relation, question, made_with)
+    return Bought(**vars(released), price=paid, provenance=origin)
+
+
+def candidates(
+    curator: Buyer,
+    workload: Workload,
+    method: str,
+    n: int | None,
+    *,
+    beta: Number,
+    terms: Paid,
+) -> Candidates:
+    """How a workload may be bought; what public facts refuse is refused."""
+    workload, typed = checked_workload(curator.tables, workload), _typed(terms)
+    domain = _of(workload)
+    people, at = None if n is None else whole("n", n), probability("beta", beta)
+    prices = _prices(domain, terms, curator.unspent)
+    others = prices if typed[0] == "share" else prices[:1]
+    wanted = _wanted(curator, workload, method, n=people, beta=at, prices=prices, others=others)
+    if (stored_numbers := 4 * workload.queries + min(domain.cells(workload.span), CELLS)) > MAX_STORED_NUMBERS:
+        raise BadQuestion(
+            f"A ledger keeps at most {MAX_STORED_NUMBERS} numbers of one release, and this one may have"
+            f" {stored_numbers}. Ask fewer queries at once, or about fewer attributes."
+        )
+    return Candidates(workload, wanted, prices, people, at)
+
+
+def restated(found: Candidates, bought: Bought) -> Bought:
+    """Bought answers with their error bounds at the asker's beta, if it is known how they were bought."""
+    for workload, chosen, price in found.wanted:
+        if chosen.name == bought.method and chosen.loss(workload, found.n, price) == bought.loss:
+            return cast(Bought, chosen.restated(bought, found.n, price, float(found.beta)))
+    return bought
 
 
 def _affordable(purse: Purse, wanted: list[Candidate], typed: tuple[str, Number], n: int | None) -> Candidate:
@@ -260,7 +316,7 @@ def _affordable(purse: Purse, wanted: list[Candidate], typed: tuple[str, Number]
     return best
 
 
-def _stored(text: bytes) -> tuple[Released, tuple[tuple[str, str], ...]]:
+def stored_release(text: bytes) -> tuple[Released, tuple[tuple[str, str], ...]]:
     """A release and the versions that it was made with, which earlier versions did not store."""
     with reading("this release"):
         value = loads(text)
@@ -268,7 +324,7 @@ def _stored(text: bytes) -> tuple[Released, tuple[tuple[str, str], ...]]:
 
 
 def _wanted(
-    curator: Curator,
+    curator: Buyer,
     workload: Workload,
     method: str,
     *,
@@ -292,68 +348,18 @@ def _wanted(
     return [(workload, row.method, row.price) for row in rows]
 
 
-def _keys(curator: Curator, bought: Candidate, n: int | None, beta: Fraction) -> list[str]:
+def _keys(
+    curator: Curator,
+    bought: Candidate,
+    n: int | None,
+    beta: Fraction,
+    drawn_as: Callable[[identity.Identity], identity.Identity],
+) -> list[str]:
     """The keys of a candidate, the present one first; n and beta count only where the law reads them."""
     workload, method, price = bought
     law = n if method.reads_n else None, beta if method.reads_beta else None
     identities = identity.answers(workload, method, price, *law, former_spelling=curator.ledger.former_spelling)
-    return [*map(curator._registration.key, identities)]
-
-
-def query(curator: Curator, workload: Workload) -> Answered:
-    """Answers from what was released before on the same domain, by the release that bounds most of their errors best.
-
-    Among equals, a release that was bought for these queries comes first, then one whose tables hold those of the
-    queries, then the one with the smallest errors of its own, then the latest.
-    """
-    workload = _checked(curator.tables, workload)
-    domain, text = _of(workload), canonical(workload)
-    ranked, newer = list[tuple[tuple[int, float, bool, int, float], Answered]](), None
-    for entry in curator.ledger.entries():
-        if entry.kind == "release" and entry.body["form"] == "workload" and entry.data is not None:
-            try:
-                released, _ = _stored(entry.data)
-            except NewerVersion as error:
-                newer = error
-                continue
-            except (BadParameter, AttributeError, TypeError, ValueError):  # written by another version
-                continue
-            if released.workload.domain != domain:
-                continue
-            failed = np.isnan(released.answers).any()
-            bought = canonical(released.workload) == text and not failed
-            if bought or released.model is not None:
-                answered, tables = _asked(released, workload, bought=bought), [*map(set, released.workload.tables)]
-                others = sum(not any(table.issuperset(axes) for table in tables) for axes in workload.tables)
-                unsure = _unsure(answered.errors, workload.queries)
-                ranked.insert(0, ((*unsure, not bought, others, _unsure(released.errors, 1)[1]), answered))
-    if not ranked and newer is not None:
-        raise newer
-    if not ranked:
-        raise BadQuestion(
-            "Nothing was released on this domain from which these queries could be answered. Buy answers on it by a"
-            " method that keeps a model, or ask an online session, which answers from its own model."
-        )
-    _, best = min(ranked, key=itemgetter(0))
-    return replace(best, statement=f"{best.statement}; the data are those of when it was released")
-
-
-def _asked(released: Released, workload: Workload, *, bought: bool) -> Answered:
-    """What a release answers, with errors at the usual beta so that releases compare, or at its own beta if need be."""
-    own = (replace(released, workload=workload) if bought else released).query(workload)
-    comparable = bought and (released.errors is None or released.beta == float(BETA))
-    if released.model is None or comparable:
-        return own
-    then, now = released.query(workload), replace(released, beta=float(BETA)).query(workload)
-    same = then.errors is not None and now.errors is not None and np.array_equal(then.errors, now.errors)
-    return own if same or now.errors is None else now
-
-
-def _unsure(errors: Floats | None, queries: int) -> tuple[int, float]:
-    """How many errors are unknown, and the mean of the others."""
-    bounds = np.full(queries, np.inf) if errors is None else errors
-    known = np.isfinite(bounds)
-    return int((~known).sum()), float(bounds[known].mean()) if known.any() else math.inf
+    return [curator._registration.key(drawn_as(each)) for each in identities]
 
 
 def online(
@@ -363,11 +369,19 @@ def online(
 
     A rough n will do: it sets how far the model moves, and the stated errors hold for any number of records.
     """
-    checked, typed = _domain(curator.tables, domain), _typed(price)
-    people = _about(curator.tables, checked) if n is None else n
+    (checked, people), typed = online_terms(curator.tables, domain, n, price), _typed(price)
+    prices = _prices(checked, price, curator.unspent)
+    ways = prices if typed[0] == "share" else prices[:1]
+    return Online(curator, checked, ways, _former_prices(curator, prices, price)[:1], typed, n=people, **terms)
+
+
+def online_terms(
+    tables: Mapping[str, DeclaredTable], domain: TableDomain, n: int | None, price: Paid
+) -> tuple[TableDomain, int]:
+    """The checked domain of an online session, and about how many records there are."""
+    checked, _ = _domain(tables, domain), _typed(price)
+    people = _about(tables, checked) if n is None else n
     if people is None:
         wanted = "Pass n= (roughly how many records there are), or set `size` in the schema."
         raise BadParameter("n", n, "about how many records there are", says=wanted)
-    prices = _prices(checked, price, curator._unspent)
-    ways = prices if typed[0] == "share" else prices[:1]
-    return Online(curator, checked, ways, _former_prices(curator, prices, price)[:1], typed, n=people, **terms)
+    return checked, people

@@ -44,7 +44,15 @@ def last_sums(connection: Connection) -> tuple[Head, str | None]:
 
 def find(connection: Connection, key: str) -> Charge | None:
     """The charge for the last draw of a question, with its release if it has one."""
-    entry = read(connection, statements.DRAW, key=key)
+    return _with_release(connection, read(connection, statements.DRAW, key=key))
+
+
+def at(connection: Connection, seq: int) -> Charge | None:
+    """The charge of this number, with its release if it has one."""
+    return _with_release(connection, read(connection, statements.AT, seq=seq))
+
+
+def _with_release(connection: Connection, entry: Entry | None) -> Charge | None:
     if entry is None:
         return None
     release = None if entry.body["session"] else following(connection, entry.seq, 0)

@@ -59,6 +59,7 @@ class Ledger:
         self.former_spelling = opening.body["format"] == 1  # of workload answers, in the keys of what was bought
         self.former_words = written is None  # opened when epsilon was an amount of the budget in some questions
         self._spellings: dict[str, list[str]] = {}  # of accounts that earlier versions made
+        self._charges: dict[str, int] = {}  # the number of each charge by the hash of its entry, as far as was looked
 
     @classmethod
     def open(
@@ -151,6 +152,16 @@ class Ledger:
         with self.database.reading() as connection:
             return next(filter(None, (pages.find(connection, key) for key in wanted)), None)
 
+    def charge_of(self, entry_hash: str) -> Charge | None:
+        """The charge whose entry has this hash, with its release if it has one; None if there is none."""
+        text("hash", entry_hash)
+        with self.database.reading() as connection:
+            if entry_hash not in self._charges:  # entries are never changed, so what was read stays
+                last = max(self._charges.values(), default=0)
+                self._charges.update({h: seq for seq, h in connection.execute(statements.CHARGES, {"seq": last})})
+            seq = self._charges.get(entry_hash)
+            return None if seq is None else pages.at(connection, seq)
+
     def charge(
         self,
         *,
@@ -218,8 +229,8 @@ class Ledger:
 
         return LedgerSession(self, self.write(begin))
 
-    def allow(self, analyst: str, budget: Budget) -> None:
-        """Give an analyst an allowance within the budget, or replace it; what was spent before counts."""
+    def check_allowance(self, budget: Budget) -> None:
+        """Refuse what cannot be an allowance within the budget."""
         cap = self.budget
         if not isinstance(budget, Budget):
             raise BadParameter("allowance", budget, "a Budget")
@@ -227,6 +238,11 @@ class Ledger:
             raise BadParameter("allowance", budget, f"in {'rho' if cap.rho else 'epsilon'}, as the budget {cap} is")
         if budget.limit > cap.limit or budget.delta > cap.delta:
             raise BadParameter("allowance", budget, f"no larger than the budget, {cap}")
+
+    def allow(self, analyst: str, budget: Budget) -> None:
+        """Give an analyst an allowance within the budget, or replace it; what was spent before counts."""
+        self.check_allowance(budget)
+        cap = self.budget
         if budget.epsilon and budget.slack and cap.slack:  # one order for both, so that a price means the same
             terms = {"epsilon": budget.epsilon, "delta": budget.delta, "slack": budget.slack}
             budget = Budget(**terms, renyi_order=cap.renyi_order)
@@ -366,7 +382,7 @@ def _opening(store: Store, connection: Connection) -> Entry | None:
     tables = store.dialect.tables(connection)
     if not tables:
         return None
-    first = pages.read(connection, statements.AT, seq=1) if tables >= statements.TABLES else None
+    first = pages.read(connection, statements.AT, seq=1) if tables >= statements.LEDGER.tables.keys() else None
     if first is None or first.kind != "opening":
         raise LedgerUnavailable(store.place, "there is a database, but not a ledger")
     version = first.body.get("format")

@@ -22,6 +22,7 @@ from ..query.relation.relation import Relation
 from ..query.select.outputs import ReleasedColumn
 from ..query.values.domain import Label
 from .export import clamped, clamped_sums
+from .provenance import REHEARSAL
 
 if TYPE_CHECKING:
     from .provenance import Provenance
@@ -60,6 +61,7 @@ def heading(p: Provenance, loss: Loss, price: Fraction, of: Relation, groups: in
     """
     rho = Rho().total(loss)
     return {
+        **({"rehearsal": REHEARSAL} if p.rehearsal else {}),
         "question": p.question,
         "rows_digest": storage.digest(of),
         "release_date": p.time,

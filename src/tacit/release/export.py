@@ -20,6 +20,7 @@ from ..query.plan.offer import promise
 from ..query.relation.relation import scans
 from ..query.select.outputs import ColumnEstimate, ReleasedColumn, released
 from ..query.values.domain import Label
+from .provenance import REHEARSAL
 
 if TYPE_CHECKING:
     from pyarrow import Table
@@ -202,6 +203,8 @@ def sentence(release: Release) -> str:
     sentences.append(f"Taken alone, this answer is {promise(release.loss)} for any one {units}.")
     if release.provenance.seeded:
         sentences.append("DRAWN WITH A SEED, FOR TESTS: this answer protects nobody.")
+    if release.provenance.rehearsal:
+        sentences.insert(0, REHEARSAL)
     return visible(" ".join(sentences))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..core.safe_text import html as safe
+from .provenance import REHEARSAL
 
 if TYPE_CHECKING:
     from .release import Release
@@ -18,7 +19,8 @@ def html(release: Release) -> str:
     rows = [_row("th", table.column_names)]
     rows += [_row("td", row.values()) for row in table.slice(0, _MAX_ROWS).to_pylist()]
     more = f"<p>... and {table.num_rows - _MAX_ROWS} more rows</p>" if table.num_rows > _MAX_ROWS else ""
-    return f"<table>{''.join(rows)}</table>{more}"
+    note = f"<p>{REHEARSAL}</p>" if release.provenance.rehearsal else ""
+    return f"{note}<table>{''.join(rows)}</table>{more}"
 
 
 def _row(cell: str, values: Any) -> str:

@@ -11,6 +11,8 @@ import numpy as np
 
 from ..storage import stored
 
+REHEARSAL = "A rehearsal on made-up rows, which follow from the public schema: it tells nothing about the data."
+
 
 @cache
 def versions() -> tuple[tuple[str, str], ...]:
@@ -19,10 +21,17 @@ def versions() -> tuple[tuple[str, str], ...]:
     return tuple(installed.items())
 
 
-@stored("Provenance", ("question", "tables", "budget", "time", "versions", "entry", "entry_hash", "seeded"))
+@stored(
+    "Provenance",
+    ("question", "tables", "budget", "time", "versions", "entry", "entry_hash", "seeded", "rehearsal"),
+    optional={"rehearsal": False},
+)
 @dataclass(frozen=True)
 class Provenance:
-    """Where a release comes from; `tables` are (name, unit of privacy, digest of the schema) of each table read."""
+    """Where a release comes from; `tables` are (name, unit of privacy, digest of the schema) of each table read.
+
+    A `rehearsal` is about made-up rows, and tells nothing about the tables.
+    """
 
     question: str = ""
     tables: tuple[tuple[str, str, str], ...] = ()
@@ -32,3 +41,4 @@ class Provenance:
     entry: int | None = None
     entry_hash: str | None = None
     seeded: bool = False
+    rehearsal: bool = False

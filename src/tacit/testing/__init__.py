@@ -4,6 +4,7 @@
     workloads    a method for linear queries against what it states; `wrong.methods`
     engines      an engine against the reference, on the random tables of `worlds`, `nodes` and `typed`; `wrong.engines`
     ledgers      a place where a ledger is kept; `wrong.ledgers`
+    curators     a curator, in this process or behind a service, by what its methods do
     attacks      a system that answers questions, by default the curator, against every attack
     fuzz         an engine, and a curator above it, against random SQL text (`questions`) about hostile tables
     registry     what no suite runs on
@@ -15,8 +16,8 @@ from importlib import import_module
 from typing import Any
 
 _MODULES = {
-    *("attacks", "certify", "engines", "fuzz", "ledgers", "mechanisms", "postgres", "registry", "sources", "typed"),
-    *("workloads", "worlds", "wrong"),
+    *("attacks", "certify", "curators", "engines", "fuzz", "ledgers", "mechanisms", "postgres", "registry", "sources"),
+    *("typed", "workloads", "worlds", "wrong"),
 }
 
 

@@ -216,6 +216,18 @@ class Budget:
         one_relation(spent.relation, instance("cost", cost, Loss).relation)
         return self._after(spent, cost) <= self.limit
 
+    def repeats(self, cost: Loss, spent: SpentSoFar = zero) -> int:
+        """How many times over, one charge after the other, the budget admits `cost` on top of `spent`."""
+        limits = self.failures, *(limit for _, limit in self.sums)
+        rooms = [limit - before for limit, before in zip(limits, self.amounts(spent), strict=True)]
+        failing, *totals = (
+            0 if room < 0 else room // each if each else math.inf
+            for room, each in zip(rooms, self.amounts(cost), strict=True)
+        )
+        if (times := min(failing, max(totals))) == math.inf:
+            raise BadParameter("cost", cost, "a loss that takes something of the budget")
+        return int(times)
+
     def charge(self, spent: Loss, cost: Loss) -> Loss:
         """Pay `cost`: the loss spent afterwards, or `BudgetExceeded`."""
         if not self.admits(spent, cost):

@@ -24,8 +24,8 @@ from ..entries import Head
 from ..seal import keys_folder
 from .address import Address
 from .dialect import Connection, Cursor
-from .postgres_shape import SIGNATURE, made, shape
-from .statements import CREATE
+from .layout import Layout
+from .postgres_shape import Shape
 
 if TYPE_CHECKING:
     import psycopg
@@ -38,7 +38,6 @@ SELECT set_config('search_path', :path, true), set_config('lock_timeout', :patie
 """
 _SETTINGS = ", ".join(f"current_setting('{name}')" for name in DURABLE)
 _ALONE = f"SELECT {_SETTINGS}, pg_advisory_xact_lock(:lock)"
-_GUARDED = f"SELECT {SIGNATURE}"
 _RAISE = "RAISE EXCEPTION 'entries are only ever appended'"
 FUNCTIONS = {
     "forbid": f"BEGIN {_RAISE}; END",
@@ -63,15 +62,16 @@ _REASONS = {
 class PostgresStore:
     """How PostgreSQL is opened, how it begins to write, and what it can check of itself."""
 
-    def __init__(self, address: Address, place: str, create: bool) -> None:
+    def __init__(self, address: Address, place: str, create: bool, layout: Layout) -> None:
         try:
             import psycopg
         except ModuleNotFoundError:
             raise Missing("A ledger in PostgreSQL needs its driver. Run: pip install 'tacit[postgres]'") from None
-        schema, *more = [value for name, value in address.query if name == "schema"] or ["tacit"]
+        schema, *more = [value for name, value in address.query if name == "schema"] or [layout.schema]
         if more or not 0 < len(schema.encode()) < 64 or not schema.isprintable():
             raise LedgerUnavailable(place, "the URL must name one schema, of at most 63 bytes")
         self._driver, self._place, self._schema = psycopg, place, schema
+        self._layout, self._shape = layout, Shape(layout)
         self._guarded: str | None = None  # the signature of the objects that were looked at
         named = {"host": address.host.strip("[]"), "port": address.port, "dbname": unquote(address.database)}
         named |= {"user": address.user, "password": address.password, **dict(address.query)}
@@ -105,7 +105,7 @@ class PostgresStore:
         if settings != list(DURABLE.values()):
             shown = ", ".join(f"{name}={value}" for name, value in zip(DURABLE, settings, strict=True))
             raise LedgerUnavailable(self._place, f"commits are not durable: {shown}")
-        if self._guarded is not None and connection.execute(_GUARDED).fetchone() != (self._guarded,):
+        if self._guarded is not None and self._shape.signature(connection) != self._guarded:
             self.guard(connection)
 
     def commit(self, connection: Connection) -> None:
@@ -124,7 +124,8 @@ class PostgresStore:
         there = "SELECT count(*) FROM pg_namespace WHERE nspname = :schema"
         if connection.execute(there, {"schema": self._schema}).fetchone() == (0,):
             connection.execute(f"CREATE SCHEMA {quoted(self._schema)}")
-        connection.execute(CREATE.format(octets="BYTEA"))
+        for statement in self._layout.statements:
+            connection.execute(statement.format(octets="BYTEA"))
         for name, body in FUNCTIONS.items():
             connection.execute(f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $${body}$$")
         for name, rule in TRIGGERS.items():
@@ -142,9 +143,9 @@ class PostgresStore:
 
     def guard(self, connection: Connection) -> None:
         """Check the objects.  A reader does not check again: it reads checked entries and charges nothing."""
-        if shape(connection) != made(FUNCTIONS):
+        if self._shape.found(connection) != self._shape.made(FUNCTIONS):
             raise LedgerCorrupt(0, "the tables, indexes and triggers are not those that it was made with")
-        (self._guarded,) = connection.execute(_GUARDED).fetchone()
+        self._guarded = self._shape.signature(connection)
 
     def check(self, connection: Connection) -> None:
         """Check that the objects are those that were made."""

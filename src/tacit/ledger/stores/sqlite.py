@@ -31,7 +31,7 @@ from ...core.errors import BadParameter, LedgerCorrupt, LedgerError, LedgerMoved
 from ..entries import Head
 from .address import Address
 from .dialect import Connection
-from .statements import CREATE
+from .layout import Layout
 from .witness import Witness
 
 Home = tuple[int, int]  # device and number of a file
@@ -44,7 +44,6 @@ TRIGGERS = {
     "only_append": "CREATE TRIGGER only_append BEFORE INSERT ON entries "
     f"WHEN NEW.seq <> (SELECT COALESCE(MAX(seq), 0) + 1 FROM entries) BEGIN {_GUARD}; END",
 }
-_MADE = {" ".join(statement.split()) for statement in (*CREATE.format(octets="BLOB").split(";"), *TRIGGERS.values())}
 _STATISTICS = {"CREATE TABLE sqlite_stat1(tbl,idx,stat)", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"}
 _MOUNTS = Path("/proc/self/mountinfo")
 _SETLK: int | None = getattr(fcntl, "F_OFD_SETLK", None) if struct.calcsize("P") == 8 else None
@@ -77,10 +76,11 @@ class _Locked(sqlite3.Connection):
 class SQLiteStore:
     """How SQLite is opened, how it begins to write, and what it can check of itself."""
 
-    def __init__(self, address: Address, place: str, create: bool) -> None:
+    def __init__(self, address: Address, place: str, create: bool, layout: Layout) -> None:
         if address.database in ("", ":memory:") or address != Address("sqlite", address.database):
             raise LedgerUnavailable(place, "a ledger in SQLite must be a file, given by its path alone")
         self._place, self._path = place, Path(address.database).absolute()
+        self._made = (*(each.format(octets="BLOB") for each in layout.statements), *TRIGGERS.values())
         self._home, self._witness = _place(self._path, create), Witness(self._path)
         finalize(self, self._witness.close)
         self._beside = f"{self._path}-wal", f"{self._path}-shm"  # the log, and its index
@@ -145,14 +145,14 @@ class SQLiteStore:
 
     def install(self, connection: Connection) -> None:
         """Make the tables, and forbid what is never done."""
-        for statement in (*CREATE.format(octets="BLOB").split(";"), *TRIGGERS.values()):
+        for statement in self._made:
             connection.execute(statement)
 
     def guard(self, connection: Connection) -> None:
         """Compare every object by its text, so that no table, trigger, index or view was added, altered or dropped."""
         rows = connection.execute("SELECT type, sql FROM sqlite_master").fetchall()
         objects = {" ".join(sql.split()) for kind, sql in rows if sql is not None or kind != "index"}
-        if objects - _STATISTICS != _MADE:
+        if objects - _STATISTICS != set(self._made):
             raise LedgerCorrupt(0, "the tables, indexes and triggers are not those that it was made with")
         (self._guarded,) = connection.execute("PRAGMA schema_version").fetchone()
 

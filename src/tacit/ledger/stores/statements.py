@@ -11,8 +11,8 @@ sessions   the last state of each session, which is as private as the data, seal
 from __future__ import annotations
 
 from ..entries import COLUMNS
+from .layout import Layout
 
-TABLES = {"entries", "totals", "sessions"}
 CREATE = """
 CREATE TABLE entries (
     seq INTEGER NOT NULL,
@@ -43,12 +43,16 @@ CREATE TABLE sessions (
     PRIMARY KEY (charge)
 )
 """
+LEDGER = Layout(CREATE, schema="tacit")
 
 _ENTRY = f"SELECT {', '.join(COLUMNS)} FROM entries"
 ENTRIES = f"{_ENTRY} ORDER BY seq"
 PAGE = f"{_ENTRY} WHERE seq > :seq ORDER BY seq LIMIT :count"
 CHARGED = f"{_ENTRY} WHERE seq > :seq AND kind <> 'release' ORDER BY seq"  # which costs nothing more, and may be large
 AT = f"{_ENTRY} WHERE seq = :seq"
+CHARGES = "SELECT seq, hash FROM entries WHERE kind = 'charge' AND seq > :seq ORDER BY seq"
+CHARGES_BEFORE = f"{_ENTRY} WHERE kind = 'charge' AND seq < :seq ORDER BY seq DESC LIMIT :count"
+RELEASED_SINCE = "SELECT charge FROM entries WHERE kind = 'release' AND charge >= :seq AND charge < :before"
 DRAW = f"{_ENTRY} WHERE kind = 'charge' AND key = :key ORDER BY draw DESC LIMIT 1"
 FOLLOWING = f"{_ENTRY} WHERE charge = :charge AND step = :step"
 ALLOWANCE = f"{_ENTRY} WHERE kind = 'allowance' AND key = :analyst ORDER BY seq DESC LIMIT 1"

@@ -1,4 +1,4 @@
-"""A ledger's tables, and transactions on them that threads, processes and forks may share.
+"""The tables of a ledger, or of another layout, and transactions on them that threads, processes and forks may share.
 
 A store has one connection, which its threads take turns with.  It is closed for the moment of a fork: SQLite forbids
 that a connection be carried across one.
@@ -18,20 +18,22 @@ from ...core.errors import BadParameter, LedgerUnavailable
 from ..parameters import text
 from .address import Address
 from .dialect import Connection, LedgerDialect
+from .layout import Layout
 from .postgres import PostgresStore
 from .sqlite import SQLiteStore
+from .statements import LEDGER
 
 # By the scheme of a ledger's address.  Adding a store is a file and a line here.
-DIALECTS: dict[str, Callable[[Address, str, bool], LedgerDialect]] = {
+DIALECTS: dict[str, Callable[[Address, str, bool, Layout], LedgerDialect]] = {
     "sqlite": SQLiteStore,
     "postgresql": PostgresStore,
 }
 
 
 class Store:
-    """The tables of one ledger."""
+    """The tables of one ledger, unless another layout is given."""
 
-    def __init__(self, place: str | os.PathLike[str], create: bool) -> None:
+    def __init__(self, place: str | os.PathLike[str], create: bool, layout: Layout = LEDGER) -> None:
         allowed = f"a path, or a URL of {', '.join(DIALECTS)}"
         if not isinstance(place, str | os.PathLike):
             raise BadParameter("ledger", place, allowed)
@@ -44,7 +46,7 @@ class Store:
         self._closed = self._busy = ""  # why it cannot be used
         self._connection: Connection | None = None
         with _forking:  # a fork knows of a store before it can connect
-            self.dialect = DIALECTS[address.scheme](address, self.place, create)
+            self.dialect = DIALECTS[address.scheme](address, self.place, create, layout)
             _open.add(self)
 
     def reading(self) -> AbstractContextManager[Connection]:

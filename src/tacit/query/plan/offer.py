@@ -39,6 +39,7 @@ from ...core.safe_text import visible
 from ..schema.schema import Schema
 from ..select.query import Query
 from .accuracy import Accuracy, accuracies, public_size
+from .answer_schema import AnswerType, answer_schema
 from .buying import COMPOSED, Buyer, loss_of, sells_gaussian
 from .calibration import Step
 from .compiler import Compiled, compiled
@@ -66,6 +67,12 @@ class Offer:
     typed: tuple[str, Fraction] | None = None  # the epsilon, rho, share, error or relative of the caller
     delta: Fraction | None = None  # of the release, if it was asked for by epsilon
     raised: bool = False  # whether the price was raised to the least one
+    bought: str | None = None  # when the answer was bought before: asked again it is free
+
+    @cached_property
+    def schema(self) -> tuple[tuple[str, AnswerType], ...]:
+        """The name and type of each column of the answer."""
+        return answer_schema(self.query, self.recipes)
 
     @cached_property
     def errors(self) -> tuple[Accuracy, ...]:
@@ -93,7 +100,8 @@ class Offer:
         """Remarks beside the price: the guarantee, and where the price is not the number that the caller typed."""
         least = f"{from_above(float(self.price), 4)} of {self.budget} is the least price of a question"
         improved = f"{least}, so the errors are smaller than was asked for" if self.raised else ""
-        return [text for text in (self.alone, self.surcharge, improved) if text]
+        free = f"it was bought on {self.bought[:10]}, so it is free" if self.bought else ""
+        return [text for text in (self.alone, self.surcharge, improved, free) if text]
 
     def explain(self) -> str:
         """The price, and for each measure the mechanisms that were considered with their predicted errors."""

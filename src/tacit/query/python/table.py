@@ -9,7 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import BadSchema
+from ...core.errors import BadParameter, BadSchema
+from ...core.parameters import whole
 from ...core.safe_text import visible
 from ..relation.relation import Scan
 from ..schema.data import TABLES, handle
@@ -18,8 +19,41 @@ from ..schema.schema import Schema, named
 from .question import TableRows
 
 
+class DeclaredTable(TableRows):
+    """A table that is known by its public schema: what a question is made of."""
+
+    schema: Schema
+
+    @property
+    def unit(self) -> str | None:  # type: ignore[override]
+        """The column that identifies the unit of a row; None if each row is a unit."""
+        return self.schema.unit
+
+    @property
+    def groups(self) -> int | None:  # type: ignore[override]
+        """The number of groups of a question in which a unit counts, if it is bounded."""
+        return self.schema.groups
+
+    @cached_property
+    def relation(self) -> Scan:  # type: ignore[override]
+        return self.schema.scan()
+
+    def rehearse(self, rows: int = 1000) -> Table:
+        """A table of made-up rows, which follow from the public schema alone: to try questions, free of charge.
+
+        Whatever is computed from the table says that it is made up.
+        """
+        from ..schema.rehearsal import MOST_ROWS, made_up
+
+        if whole("rows", rows) > MOST_ROWS:
+            raise BadParameter("rows", rows, f"at most {MOST_ROWS}")
+        table = Table(made_up(self.schema, rows), replace(self.schema, source=None, engine=None))
+        object.__setattr__(table, "made_up", True)
+        return table
+
+
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Table(TableRows):
+class Table(DeclaredTable):
     """A private table: data that only an engine reads, for the curator, and a schema of public facts.
 
     The schema of a file is by default the .toml file of the same name beside it.  Data, a name or an engine passed here
@@ -30,6 +64,7 @@ class Table(TableRows):
     data: Any
     schema: Schema
     engine: str
+    made_up: bool = False  # whether the rows were made for a rehearsal
 
     def __init__(
         self,
@@ -68,20 +103,6 @@ class Table(TableRows):
 
         checked(self.data, self.schema)
 
-    @property
-    def unit(self) -> str | None:  # type: ignore[override]
-        """The column that identifies the unit of a row; None if each row is a unit."""
-        return self.schema.unit
-
-    @property
-    def groups(self) -> int | None:  # type: ignore[override]
-        """The number of groups of a question in which a unit counts, if it is bounded."""
-        return self.schema.groups
-
-    @cached_property
-    def relation(self) -> Scan:  # type: ignore[override]
-        return self.schema.scan()
-
     def __repr__(self) -> str:
         place = str(self.data) if isinstance(self.data, Path | Database) else type(self.data).__name__
-        return f"Table({self.schema.name!r}, {visible(place)})"
+        return f"Table({self.schema.name!r}, {'made up' if self.made_up else visible(place)})"

@@ -37,7 +37,7 @@ class PublicTable:
     def values(self) -> Mapping[str, Sequence[Any]]:
         """All values, column by column."""
         try:
-            table = _arrow(self.data)
+            table = arrow(self.data)
         except BadSchema:
             raise
         except Exception as error:  # whatever pandas, Arrow and others may raise on data that they cannot read
@@ -63,7 +63,7 @@ class PublicTable:
         return entries
 
 
-def _arrow(data: Any) -> Any:
+def arrow(data: Any) -> Any:
     """Public data as an Arrow table."""
     import pyarrow as pa
     import pyarrow.csv
@@ -87,4 +87,4 @@ def _arrow(data: Any) -> Any:
         return pa.Table.from_pandas(data, preserve_index=False)
     if type(data).__module__.startswith("pyspark."):
         return data.toArrow()
-    return data.to_arrow() if type(data).__module__.startswith("polars") else data
+    return data.toarrow() if type(data).__module__.startswith("polars") else data

@@ -7,7 +7,7 @@ declared type, so numbers are whole where they are declared so, and never NaN, a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from fractions import Fraction
 from functools import cache
@@ -41,17 +41,22 @@ NODES = frozenset(
 )
 
 
-def remade(value: Part) -> Part:
-    """A copy of a question in known types throughout, or BadQuestion."""
+def remade(value: Part, tables: Iterable[relation.Scan] = ()) -> Part:
+    """A copy of a question in known types throughout, or BadQuestion.
+
+    A question that was stored knows the columns of its tables by their digests; those of `tables` are put in their
+    place.
+    """
     try:
-        copy: Part = _Copier().copy(value)
+        copy: Part = _Copier(tables).copy(value)
         return copy
     except RecursionError:
         raise BadQuestion("The question is nested too deeply.") from None
 
 
 class _Copier:
-    def __init__(self) -> None:
+    def __init__(self, tables: Iterable[relation.Scan]) -> None:
+        self._own = {scan.table: scan for scan in tables}
         self.copies: dict[int, tuple[Any, Any]] = {}  # originals with copies; the original stays alive, so ids differ
 
     def copy(self, value: Any) -> Any:
@@ -77,7 +82,10 @@ class _Copier:
             copied[name] = self.copy(given[name])
             if not fits(copied[name]):
                 raise BadQuestion(f"The {name} of a {kind.__name__} in this question has the wrong type.")
-        return kind(**copied)
+        made = kind(**copied)
+        if kind is relation.Scan and not made.known and made == self._own.get(made.table):
+            return self._own[made.table]
+        return made
 
 
 def _fraction(value: Fraction) -> Fraction:

@@ -1,0 +1,1 @@
+"""The service on the command line: people, data sets, policies, approvals, jobs and upkeep."""

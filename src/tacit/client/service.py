@@ -1,0 +1,70 @@
+"""A service as one person sees it: which data sets there are, and a curator for each."""
+
+from __future__ import annotations
+
+import os
+from typing import Self
+from urllib.parse import quote
+
+from ..core.errors import BadParameter
+from ..core.parameters import instance, positive
+from .connection import Connection
+from .curator import RemoteCurator
+
+
+class Remote:
+    """A service, for whoever bears a token."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        me = connection.request("GET", "/v1/me").json()
+        self.analyst, self.role = str(me["name"]), str(me["role"])
+
+    @property
+    def datasets(self) -> list[str]:
+        """The names of the data sets that one may see."""
+        return [each["name"] for each in self.connection.request("GET", "/v1/datasets").json()["datasets"]]
+
+    def dataset(self, name: str) -> RemoteCurator:
+        """The curator of a data set."""
+        facts = self.connection.request("GET", f"/v1/datasets/{quote(instance('dataset', name, str), safe='')}").json()
+        return RemoteCurator(self.connection, facts, self.analyst)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Remote({self.connection.url!r}, analyst={self.analyst!r})"
+
+
+def connect(
+    url: str,
+    token: str,
+    dataset: str | None = None,
+    *,
+    timeout: float = 60.0,
+    authority: str | os.PathLike[str] | None = None,
+    plain: bool = False,
+) -> RemoteCurator:
+    """The curator of a data set behind a service, with the methods of a curator in this process.
+
+    `dataset` may be left out where one may see a single data set.  `timeout` are the seconds for which an answer is
+    waited for.  `authority` is a file with the certificate by which the service is trusted, if the system does not
+    know it.  An address that begins with http:// is taken for this machine alone, unless `plain`.
+    """
+    connection = Connection(url, token, timeout=float(positive("timeout", timeout)), authority=authority, plain=plain)
+    service = Remote(connection)
+    if dataset is None:
+        names = service.datasets
+        if len(names) != 1:
+            says = f"Pass dataset=, one of {', '.join(names)}." if names else "You may see no data set. Ask an owner."
+            raise BadParameter("dataset", None, "the name of a data set", says=says)
+        (dataset,) = names
+    return service.dataset(dataset)

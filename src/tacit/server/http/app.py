@@ -1,0 +1,91 @@
+"""The application: the routing table behind one door, as an ASGI application of Starlette."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+from starlette.routing import Route as Mounted
+
+from ..errors import BadRequest, NotFound
+from ..service import Service
+from .call import JSON
+from .door import SECURITY, Door, encoded, mistake
+from .errors import answer_of
+from .openapi import description
+from .routes import Route
+from .table import ROUTES, learning, state
+
+
+class Endpoint:
+    """A route as an ASGI application."""
+
+    def __init__(self, route: Route, door: Door) -> None:
+        self.route, self.door = route, door
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self.door.serve(self.route, scope, receive, send)
+
+
+def application(
+    service: Service, pages: Sequence[BaseRoute] = (), topics: Mapping[str, Callable[[], Any]] = MappingProxyType({})
+) -> Starlette:
+    """The application that serves a service.
+
+    `pages` are routes of a page, which hold no data of their own; `topics` are figures of public theory.
+    """
+    door = Door(service)
+    routes = all_routes(door, topics)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await asyncio.to_thread(door.close)
+
+    app = Starlette(
+        routes=[*(Mounted(each.path, Endpoint(each, door), methods=[each.method]) for each in routes), *pages],
+        lifespan=lifespan,
+        exception_handlers={HTTPException: _elsewhere, Exception: _mistake},
+    )
+    app.state.door = door
+    app.router.redirect_slashes = False
+    return app
+
+
+def all_routes(door: Door, topics: Mapping[str, Callable[[], Any]]) -> tuple[Route, ...]:
+    """The routing table, with the routes that tell of the service itself."""
+    described = cache(lambda: description(routes))
+    about = state(lambda times: door.metrics.text(door.limits.running, times=times), described)
+    routes = (*ROUTES, *about, *learning(topics))
+    return routes
+
+
+async def _elsewhere(_: Request, error: Exception) -> Response:
+    """The answer where there is no route, or none for this method."""
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    other = BadRequest("This method is not known here.", 405)
+    allow = {"Allow": error.headers["Allow"]} if isinstance(error, HTTPException) and error.headers else {}
+    return _response(NotFound("page") if status == 404 else other, allow)
+
+
+async def _mistake(_: Request, error: Exception) -> Response:
+    request_id = secrets.token_hex(8)
+    mistake(error, request_id, "page")
+    return _response(error, {}, request_id)
+
+
+def _response(error: Exception, more: dict[str, str], request_id: str = "") -> Response:
+    request_id = request_id or secrets.token_hex(8)
+    answer = encoded(answer_of(error, request_id))
+    headers = {**SECURITY, **answer.headers, **more, "Tacit-Request-Id": request_id}
+    return Response(answer.body, answer.status, headers, JSON)

@@ -1,0 +1,429 @@
+"""The routing table: all that is answered, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..access import Action
+from ..errors import NotFound
+from . import answers, bodies
+from .call import JSON, Answer, Call
+from .handlers import custody, interactive, linear, questions, records, sets
+from .handlers.formats import FORMATS
+from .library_routes import LIBRARY
+from .routes import Route
+
+_SET = "/v1/datasets/{dataset}"
+_MEDIA = tuple(media for media in FORMATS.values() if media != JSON)
+_CELLS = tuple(media for media in linear.CELLS.values() if media != JSON)
+_ROWS = tuple(media for media in linear.ROWS.values() if media != JSON)
+_RELEASE: dict[int, type[Any]] = {200: answers.ReleaseAnswer}
+_BOUGHT: dict[int, type[Any]] = {200: answers.ReleaseAnswer, 202: answers.ApprovalAnswer}
+_JOB: dict[int, type[Any]] = {202: answers.JobAnswer}
+_DONE: dict[int, type[Any]] = {200: answers.Done}
+
+# The routes that are asked most stand first.
+QUESTIONS = (
+    Route(
+        "POST",
+        f"{_SET}/asks",
+        Action.BUY,
+        questions.ask,
+        "Buy the answer to a question; asked again, it is free",
+        bodies.Purchase,
+        _BOUGHT,
+        media=_MEDIA,
+        refuses=(406, 409),
+        query=("format",),
+        keyed=True,
+    ),
+    Route(
+        "POST",
+        f"{_SET}/offers",
+        Action.OFFER,
+        questions.offer,
+        "What a question costs, and how accurate its answer will be",
+        bodies.Question,
+        {200: answers.OfferAnswer},
+    ),
+    Route(
+        "POST",
+        f"{_SET}/rehearsals",
+        Action.OFFER,
+        questions.rehearse,
+        "Answer a question on made-up rows; free, and no data are read",
+        bodies.Rehearsal,
+        _RELEASE,
+        media=_MEDIA,
+        refuses=(406,),
+        query=("format",),
+    ),
+    Route(
+        "POST",
+        f"{_SET}/bounds",
+        Action.BUY,
+        questions.bounds,
+        "Buy bounds of a column",
+        bodies.BoundsOf,
+        {200: answers.BoundsAnswer, 202: answers.ApprovalAnswer},
+        refuses=(409,),
+        keyed=True,
+    ),
+)
+LINEAR = (
+    Route(
+        "POST",
+        f"{_SET}/plans",
+        Action.OFFER,
+        linear.plan,
+        "Every method for linear queries, with its predicted error",
+        bodies.Planned,
+        {200: answers.PlanAnswer},
+    ),
+    Route(
+        "POST",
+        f"{_SET}/answers",
+        Action.BUY,
+        linear.answers,
+        "Buy the answers of linear queries, in the background",
+        bodies.Answers,
+        _JOB,
+    ),
+    Route(
+        "POST",
+        f"{_SET}/synthetic",
+        Action.BUY,
+        linear.synthetic,
+        "Buy synthetic rows, in the background",
+        bodies.Synthetic,
+        _JOB,
+    ),
+    Route(
+        "POST",
+        f"{_SET}/queries",
+        Action.HISTORY,
+        linear.query,
+        "Answer linear queries from what was bought before; free",
+        bodies.Queries,
+        {200: answers.AnswersAnswer},
+        media=_CELLS,
+        refuses=(406,),
+        query=("format",),
+    ),
+    Route("GET", "/v1/jobs", Action.JOBS, linear.jobs, "One's own jobs", answers={200: answers.JobList}),
+    Route("GET", "/v1/jobs/{job}", Action.JOBS, linear.job, "A job", answers={200: answers.JobAnswer}),
+    Route("DELETE", "/v1/jobs/{job}", Action.JOBS, linear.cancel, "Cancel a job", answers={200: answers.JobAnswer}),
+    Route(
+        "GET",
+        "/v1/jobs/{job}/result",
+        Action.JOBS,
+        linear.result,
+        "What a job bought: answers, or synthetic rows",
+        answers={200: answers.AnswersAnswer},
+        media=(*_CELLS, *_ROWS),
+        refuses=(400, 406, 409, 422),
+        query=("format",),
+    ),
+)
+INTERACTIVE = (
+    Route(
+        "POST",
+        f"{_SET}/streams",
+        Action.BUY,
+        interactive.open_stream,
+        "Open a stream of counts, or go on with one",
+        bodies.StreamOf,
+        {200: answers.StreamAnswer, 202: answers.ApprovalAnswer},
+        refuses=(409,),
+    ),
+    Route(
+        "POST",
+        f"{_SET}/streams/{{session}}/asks",
+        Action.BUY,
+        interactive.ask_stream,
+        "Ask a stream whether a count reaches its threshold",
+        bodies.StreamQuestion,
+        {200: answers.StreamStep},
+        refuses=(409,),
+    ),
+    Route(
+        "POST",
+        f"{_SET}/online",
+        Action.BUY,
+        interactive.open_online,
+        "Open a session of online linear queries, or go on with one",
+        bodies.OnlineOf,
+        {200: answers.OnlineOpened, 202: answers.ApprovalAnswer},
+        refuses=(409,),
+    ),
+    Route(
+        "POST",
+        f"{_SET}/online/{{session}}/asks",
+        Action.BUY,
+        interactive.ask_online,
+        "Ask an online session a linear query",
+        bodies.OnlineQuestion,
+        {200: answers.OnlineStep},
+        refuses=(409,),
+    ),
+    Route(
+        "POST",
+        f"{_SET}/online/{{session}}/synthetic",
+        Action.BUY,
+        interactive.draw_online,
+        "Rows drawn from the model of an online session; free",
+        bodies.SyntheticRows,
+        {200: dict},
+        media=_ROWS,
+        refuses=(406, 409),
+        query=("format",),
+    ),
+)
+SETS = (
+    Route("GET", "/v1/me", Action.SELF, sets.me, "Who asks", answers={200: answers.Me}),
+    Route(
+        "GET", "/v1/datasets", Action.LIST, sets.listed, "The data sets one may see", answers={200: answers.DataSets}
+    ),
+    Route(
+        "GET",
+        _SET,
+        Action.SCHEMA,
+        sets.described,
+        "The public facts of a data set, and what one may buy",
+        answers={200: answers.DataSetAnswer},
+    ),
+    Route("GET", f"{_SET}/remaining", Action.SCHEMA, sets.remaining, "What is left", answers={200: answers.Left}),
+    Route(
+        "GET",
+        f"{_SET}/history",
+        Action.HISTORY,
+        records.history,
+        "What was bought, newest first: one's own purchases, or for an owner everybody's",
+        answers={200: answers.History},
+        media=("text/csv",),
+        refuses=(400, 406),
+        query=("before", "count", "format"),
+    ),
+)
+RELEASES = (
+    Route(
+        "GET",
+        "/v1/releases/{hash}",
+        Action.PUBLISHED,
+        records.release,
+        "A release by the hash of its entry; anybody may read one that is published",
+        answers=_RELEASE,
+        media=_MEDIA,
+        refuses=(400, 406),
+        query=("format",),
+    ),
+    Route("GET", "/v1/releases/{hash}/card", Action.PUBLISHED, records.card, "Its card", answers={200: answers.Card}),
+    Route(
+        "GET",
+        "/v1/releases/{hash}/verify",
+        Action.PUBLISHED,
+        records.verify_release,
+        "Whether its ledger keeps it, and is what was written",
+        answers={200: answers.VerdictAnswer},
+    ),
+    Route(
+        "POST",
+        "/v1/releases/{hash}/publish",
+        Action.PUBLISH,
+        records.publish,
+        "Let anybody read it, for good",
+        answers={200: answers.PublishedAnswer},
+    ),
+)
+OWNERS = (
+    Route(
+        "GET",
+        f"{_SET}/ledger",
+        Action.LEDGER,
+        records.ledger,
+        "Entries of the ledger, oldest first",
+        answers={200: answers.LedgerPage},
+        refuses=(400,),
+        query=("after", "count"),
+    ),
+    Route(
+        "POST",
+        f"{_SET}/ledger/verify",
+        Action.LEDGER,
+        records.verify,
+        "Whether the ledger is what was written",
+        answers={200: answers.VerdictAnswer},
+    ),
+    Route(
+        "GET",
+        f"{_SET}/ledger/export",
+        Action.LEDGER,
+        records.export,
+        "All entries of the ledger as JSON lines",
+        answers={200: ("application/x-ndjson",)},
+    ),
+    Route(
+        "GET", f"{_SET}/policies", Action.POLICIES, custody.policies, "All policies", answers={200: answers.Policies}
+    ),
+    Route(
+        "GET",
+        f"{_SET}/policies/{{subject}}",
+        Action.POLICIES,
+        custody.policy,
+        "The policy for a role or a person: role:analyst, role:owner, person:NAME",
+        answers={200: answers.PolicyAnswer},
+        refuses=(422,),
+    ),
+    Route(
+        "PUT",
+        f"{_SET}/policies/{{subject}}",
+        Action.POLICIES,
+        custody.set_policy,
+        "Set a policy",
+        bodies.PolicyOf,
+        {200: answers.PolicyAnswer},
+    ),
+    Route(
+        "DELETE",
+        f"{_SET}/policies/{{subject}}",
+        Action.POLICIES,
+        custody.remove_policy,
+        "Remove a policy",
+        answers=_DONE,
+        refuses=(422,),
+    ),
+    Route(
+        "POST",
+        f"{_SET}/whatif",
+        Action.POLICIES,
+        custody.what_if,
+        "How many questions a policy would allow",
+        bodies.WhatIf,
+        {200: answers.WhatIfAnswer},
+    ),
+    Route(
+        "GET", "/v1/users", Action.PEOPLE, custody.people, "Everybody, and their tokens", answers={200: answers.People}
+    ),
+    Route(
+        "POST",
+        "/v1/users",
+        Action.PEOPLE,
+        custody.add_person,
+        "Add a person",
+        bodies.NewPerson,
+        {201: answers.PersonAnswer},
+        refuses=(409,),
+    ),
+    Route(
+        "POST",
+        "/v1/users/{person}/tokens",
+        Action.PEOPLE,
+        custody.issue,
+        "Issue a token or a login link, whose text is shown once",
+        bodies.NewToken,
+        {201: answers.IssuedAnswer},
+    ),
+    Route(
+        "POST",
+        "/v1/users/{person}/revoke",
+        Action.PEOPLE,
+        custody.revoke,
+        "Shut a person out",
+        answers=_DONE,
+        refuses=(409, 422),
+    ),
+    Route("DELETE", "/v1/tokens/{token}", Action.PEOPLE, custody.revoke_token, "End a token", answers=_DONE),
+    Route(
+        "POST",
+        "/v1/datasets",
+        Action.DATASETS,
+        custody.add_dataset,
+        "Serve a data set",
+        bodies.NewDataSet,
+        {201: answers.Done},
+        refuses=(409,),
+    ),
+    Route("DELETE", _SET, Action.DATASETS, custody.remove_dataset, "Serve a data set no longer", answers=_DONE),
+    Route("GET", "/v1/acts", Action.PEOPLE, custody.acts, "Administrative acts", answers={200: answers.Acts}),
+)
+APPROVALS = (
+    Route(
+        "GET",
+        "/v1/approvals",
+        Action.APPROVALS,
+        custody.approvals,
+        "Requests for approval: one's own, or for an owner everybody's",
+        answers={200: answers.Approvals},
+    ),
+    Route(
+        "POST",
+        "/v1/approvals/{approval}",
+        Action.APPROVE,
+        custody.decide,
+        "Approve of a purchase, or deny it",
+        bodies.Decision,
+        {200: answers.Approval},
+        refuses=(409,),
+    ),
+)
+SIGNING_IN = (
+    Route(
+        "POST",
+        "/v1/login",
+        Action.SIGN_IN,
+        custody.sign_in,
+        "Open a session of a browser by a login link or a token",
+        bodies.Login,
+        {200: answers.SignedIn},
+        refuses=(401,),
+    ),
+    Route("POST", "/v1/logout", Action.SIGN_IN, custody.sign_out, "End the session", answers=_DONE, refuses=(401,)),
+)
+
+
+def health(_: Call) -> Answer:
+    """Whether the service is well."""
+    return Answer(answers.Health("well"))
+
+
+def state(metrics: Callable[[bool], str], description: Callable[[], bytes]) -> tuple[Route, ...]:
+    """Routes about the service itself."""
+
+    def measured(call: Call) -> Answer:
+        return Answer(metrics(call.access.owner).encode(), media="text/plain; version=0.0.4")
+
+    return (
+        Route("GET", "/health", Action.SERVICE_STATE, health, "Whether it is well", answers={200: answers.Health}),
+        Route(
+            "GET",
+            "/metrics",
+            Action.SERVICE_STATE,
+            measured,
+            "How many requests there were; for owners, also how long they took",
+            answers={200: ("text/plain",)},
+        ),
+        Route(
+            "GET",
+            "/v1/openapi.json",
+            Action.SERVICE_STATE,
+            lambda _: Answer(description()),
+            "This description",
+            answers={200: dict},
+        ),
+    )
+
+
+def learning(topics: Mapping[str, Callable[[], Any]]) -> tuple[Route, ...]:
+    """The route of public theory."""
+
+    def topic(call: Call) -> Answer:
+        found = topics.get(call.path["topic"])
+        if found is None:
+            raise NotFound("topic")
+        return Answer(found())
+
+    return (Route("GET", "/v1/learn/{topic}", Action.LEARN, topic, "Figures of public theory", answers={200: dict}),)
+
+
+ROUTES = (*QUESTIONS, *LINEAR, *INTERACTIVE, *LIBRARY, *SETS, *RELEASES, *OWNERS, *APPROVALS, *SIGNING_IN)

@@ -1,0 +1,109 @@
+"""Questions: what they cost, and their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ... import storage
+from ...core.accounting.currency import Amount
+from ...core.errors import reading
+from ...curator import Bounds, Curator
+from ...ledger import Charge
+from ...query.plan.offer import Offer
+from ...query.select.query import Query
+from ...release import Release
+from ..errors import BadRequest
+from ..policy import NeedsApproval, PolicyRefused, decide
+from .admission import Admission, Request, Terms, priced
+from .service import Access, Service
+
+
+@dataclass(frozen=True)
+class Offered:
+    """An offer, and what it means for who asked."""
+
+    offer: Offer
+    left: Amount  # of the budget, or of an allowance
+    covered: bool
+    needs_approval: bool
+    refusal: str  # by the policy, or ""
+    terms: Terms
+    curator: Curator
+    bought: Charge | None = None
+
+
+@dataclass(frozen=True)
+class Sold:
+    """An answer that was bought now, or before: then it is free."""
+
+    release: Release
+    free: bool
+    terms: Terms
+    curator: Curator
+
+
+def question_of(service: Service, sql: str | None, query: Mapping[str, Any] | None) -> str | Query:
+    """The question that a request holds: SQL, or a question as tacit stores it."""
+    if (sql is None) == (query is None):
+        raise BadRequest("Give the question as `sql` or as `query`, and not as both.")
+    if sql is not None and len(sql) > (longest := service.settings.limits.sql):
+        raise BadRequest(f"A question may have at most {longest} characters.")
+    return sql if sql is not None else stored("question", Query, query)
+
+
+def stored(what: str, kind: type[Any], written: Any) -> Any:
+    """A value of a type that tacit stores, from JSON that anybody may have written."""
+    try:
+        with reading(f"this {what}"):
+            value = storage.read(written)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        value = None
+    if not isinstance(value, kind):
+        raise BadRequest(f"This is not a {what} as tacit stores one.")
+    return value
+
+
+def offer(service: Service, access: Access, question: str | Query, terms: Terms) -> Offered:
+    """What a question costs somebody, and how good its answer will be."""
+    curator = service.curator(access).seen_by(access.name)
+    given = priced(access, terms, lambda: curator.read(question, {})[1])
+    offered = curator.offer(question, **given)
+    share, refusal, needs_approval = Fraction(offered.price) / curator.budget.limit, "", False
+    try:
+        needs_approval = isinstance(decide(access.rules, "question", share), NeedsApproval)
+    except PolicyRefused as error:
+        refusal = str(error)
+    left = curator.remaining
+    bought = curator.bought(question, **given) if offered.bought else None
+    return Offered(offered, left, curator.covers(offered), needs_approval, refusal, given, curator, bought)
+
+
+def ask(service: Service, access: Access, question: str | Query, terms: Terms, *, fresh: bool | str = False) -> Sold:
+    """Buy the answer to a question, once.  With a text as `fresh` the draw has a name, by which it is found again."""
+    curator = service.buyer(access)
+    given = priced(access, terms, lambda: curator.read(question, {})[1])
+    sql = isinstance(question, str)
+    about, identity = (question, None) if sql else ("a question that was made in Python", question)
+    admission = Admission(service, access, curator, Request("question", about, given, fresh, identity))
+    release = curator.seen_by(access.name, admission).ask(question, fresh=fresh, **given)
+    return Sold(release, not admission.charged, given, curator)
+
+
+def bounds(
+    service: Service, access: Access, column: str, terms: Terms, *, fresh: bool | str = False
+) -> tuple[Bounds, bool]:
+    """Buy bounds of a column, and say whether they were bought before."""
+    curator = service.buyer(access)
+    admission = Admission(service, access, curator, Request("bounds", f"bounds of {column}", terms, fresh))
+    bought = curator.seen_by(access.name, admission).bounds(column, fresh=fresh, **terms)
+    return bought, not admission.charged
+
+
+def rehearse(service: Service, access: Access, question: str | Query, terms: Terms, rows: int) -> Sold:
+    """The answer to a question about made-up rows, which is free and says so."""
+    curator = service.curator(access).seen_by(access.name)
+    given = priced(access, terms, lambda: curator.read(question, {})[1])
+    return Sold(curator.rehearse(question, rows=rows, **given), True, given, curator)
