@@ -16,20 +16,8 @@ from importlib import import_module
 from typing import Any
 
 _MODULES = {
-    *(
-        "attacks",
-        "certify",
-        "engines",
-        "fuzz",
-        "ledgers",
-        "mechanisms",
-        "postgres",
-        "pytest_plugin",
-        "registry",
-        "sources",
-        "typed",
-    ),
-    *("workloads", "worlds", "wrong"),
+    *("attacks", "certify", "engines", "fuzz", "ledgers", "mechanisms", "postgres", "pytest_plugin", "registry"),
+    *("sources", "typed", "workloads", "worlds", "wrong"),
 }
 
 
