@@ -16,7 +16,7 @@ import pytest
 from tacit.core.accounting.budget import Budget
 from tacit.core.errors import BadData, BadParameter, BudgetExceeded, Exhausted, LedgerConflict, Refused
 from tacit.holdout import GaussianAnswers, GuessAndCheck, Ladder, Memory, ParameterFreeLadder, ReusableHoldout, Spent
-from tacit.holdout.questions import _filled, _written, fingerprint, values_in_steps
+from tacit.holdout.questions import _filled, written, fingerprint, values_in_steps
 from tacit.ledger import Ledger
 
 N = 400
@@ -136,7 +136,7 @@ def test_a_fingerprint_is_of_the_records_alone() -> None:
     long = [np.array([np.arange(5000) + more, None], object) for more in (0, 1e-10)]
     assert fingerprint(long[0]) != fingerprint(long[1]) == fingerprint(long[1].copy())
     mixed = [1, 2.5, "a", None, (True,), [b"x", ()]]
-    assert _written(mixed) == repr(mixed)  # as it was before sets had a text of their own
+    assert written(mixed) == repr(mixed)  # as it was before sets had a text of their own
     for odd in (np.ones(3, np.longdouble), np.array([object()], object), np.array([len, None], object)):
         with pytest.raises(BadData):
             fingerprint(odd)

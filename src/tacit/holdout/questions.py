@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import date, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
@@ -79,10 +80,23 @@ def _one_each(values: object, n: int) -> NDArray[Any]:
 
 def arrays(name: str, data: object) -> tuple[NDArray[Any], ...]:
     """The records as arrays of one length: one array, or several, such as features and labels."""
-    parts = tuple(np.asarray(part) for part in (data if isinstance(data, tuple) else (data,)))
+    parts = tuple(map(_array, data if isinstance(data, tuple) else (data,)))
     if not parts or any(part.ndim == 0 or len(part) != len(parts[0]) for part in parts):
         raise BadData(name, "something else", "an array of records, or a tuple of arrays of one length")
     return parts
+
+
+def _array(part: Any) -> NDArray[Any]:
+    """An array of records; of a sparse matrix, the bytes of each row's places and values."""
+    if not hasattr(part, "tocsr"):
+        return np.asarray(part)
+    sparse = part.tocsr().copy()
+    sparse.sum_duplicates()
+    sparse.eliminate_zeros()
+    ends, places = sparse.indptr.tolist(), sparse.indices.astype(np.int64)
+    rows = np.empty(len(ends) - 1, object)
+    rows[:] = [places[i:j].tobytes() + sparse.data[i:j].tobytes() for i, j in pairwise(ends)]
+    return rows
 
 
 def fingerprint(data: object) -> str:
@@ -94,7 +108,7 @@ def fingerprint(data: object) -> str:
     for part in arrays("data", data):
         digest.update(f"{part.dtype.str}{part.shape};".encode())
         for column in _columns(part):
-            digest.update(_written(column.tolist()).encode() if column.dtype.hasobject else column.tobytes())
+            digest.update(written(column.tolist()).encode() if column.dtype.hasobject else column.tobytes())
     return digest.hexdigest()
 
 
@@ -118,19 +132,19 @@ def _filled(kind: np.dtype[Any]) -> int:
     return own * (kind.itemsize // base.itemsize) if base.itemsize else 0
 
 
-def _written(value: object) -> str:
+def written(value: object) -> str:
     """An object as text that is the same in every process, and different for every other object."""
     match value:
         case list():
-            return f"[{', '.join(map(_written, value))}]"
+            return f"[{', '.join(map(written, value))}]"
         case tuple():
-            return f"({', '.join(map(_written, value))}{',' if len(value) == 1 else ''})"
+            return f"({', '.join(map(written, value))}{',' if len(value) == 1 else ''})"
         case set() | frozenset():
-            return f"{{{', '.join(sorted(map(_written, value)))}}}"
+            return f"{{{', '.join(sorted(map(written, value)))}}}"
         case dict():
-            return f"{{{', '.join(sorted(f'{_written(k)}: {_written(v)}' for k, v in value.items()))}}}"
+            return f"{{{', '.join(sorted(f'{written(k)}: {written(v)}' for k, v in value.items()))}}}"
         case np.ndarray():
-            return f"array({value.dtype.str}, {value.shape}, {_written(value.tolist())})"
+            return f"array({value.dtype.str}, {value.shape}, {written(value.tolist())})"
     if not isinstance(value, _PLAIN) and type(value).__name__ != "NAType":  # the missing value of pandas
         raise BadData("data", f"objects of {type(value).__name__}", "numbers, text, dates, or arrays of them")
     return repr(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 from collections.abc import Callable
@@ -17,7 +16,8 @@ from ..core.accounting.loss import Loss
 from ..core.errors import BadData, BadParameter, LedgerConflict, Refused, reading
 from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM, Source
-from ..core.session import answer_once, private_value
+from ..core.session import answer_once
+from . import records
 from .keeper import THIS_PROCESS, Keeper, Memory
 from .questions import HoldoutQuestion, arrays, fingerprint, shaped, values_in_steps
 from .rules.rule import Rule, State, Statement
@@ -34,10 +34,7 @@ def _key(keeper: Keeper, content: str) -> str:
     """The key of a session, keyed by a secret: otherwise whoever knows all records but one could guess that one."""
     if isinstance(keeper, Memory):  # stores no names
         return content
-    drawn = SYSTEM.words(4).tobytes()
-    name = hashlib.sha256(b"the secret of holdouts").hexdigest()
-    secret = private_value(keeper, key=name, first=drawn, analyst="holdout", name="the secret of holdouts")
-    return hmac.new(secret, content.encode(), "sha256").hexdigest()
+    return hmac.new(records.secret(keeper), content.encode(), "sha256").hexdigest()
 
 
 def _described(rule: Rule) -> str:
@@ -69,16 +66,17 @@ class Holdout:
         analyst: str = "analyst",
         unprotected: bool = False,
         known_as: str | None = None,
+        ids: object = None,
         source: Source = SYSTEM,
     ) -> None:
         kept = THIS_PROCESS if keeper is None else keeper
         if not callable(getattr(kept, "start", None)):
             raise BadParameter("keeper", keeper, "a ledger that is open, as `tacit.Ledger.open(place)` gives, or None")
-        self.rule, records = rule, len(arrays("data", data)[0])
+        self.rule, count = rule, len(arrays("data", data)[0])
         self._data, self._train = _parts(data), None if train is None else _parts(train)
         self._train_records = 0 if train is None else len(arrays("train", train)[0])
-        if records != rule.n:
-            raise BadData("data", f"{records} records", f"{rule.n} records, as the rule declares")
+        if count != rule.n:
+            raise BadData("data", f"{count} records", f"{rule.n} records, as the rule declares")
         self.fingerprint = fingerprint(data)
         if known_as not in (None, self.fingerprint):
             raise Refused(_OTHERS)
@@ -86,15 +84,21 @@ class Holdout:
             raise Refused("The training set is the holdout set. Hold out records that no model was fitted to.")
         self._source, self._lock = source, Lock()
         price = Loss() if unprotected else rule.loss()
-        first = self._write(rule.begin(source))
+        first, key, purpose = (
+            self._write(rule.begin(source)),
+            _key(kept, self.fingerprint),
+            Purpose("holdout", repr(rule)),
+        )
+        sketch = records.unknown(kept, key, data, ids)
         try:
-            key, purpose = _key(kept, self.fingerprint), Purpose("holdout", repr(rule))
             self._session = kept.start(key=key, loss=price, state=first, analyst=analyst, purpose=purpose)
         except LedgerConflict:  # a session with another price
             raise Refused(
                 "This holdout set has already begun to answer by another rule. Continue with that rule."
             ) from None
         self._state(self._session.read()[1])
+        if sketch is not None:
+            records.enter(kept, key, sketch)
 
     def _write(self, state: State) -> bytes:
         rule = storage.canonical(self.rule if storage.is_stored(self.rule) else repr(self.rule))

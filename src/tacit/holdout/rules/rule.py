@@ -209,17 +209,22 @@ class Rule(ABC):
         analyst: str = "analyst",
         unprotected: bool = False,
         known_as: str | None = None,
+        ids: object = None,
     ) -> Holdout:
         """Bind the rule to a holdout set, and to a training set if statistics are to be asked.
 
         Without a `keeper` the session is stored in this process: opening the same records again continues it, by the
         same rule.  For an experiment that must begin anew, pass a `Memory()` of its own.  A ledger is charged `loss()`.
         A rule without noise has no loss that a ledger admits: `unprotected` declares that these people were promised no
-        privacy, and charges nothing.  `known_as` is the fingerprint that the records must have.
+        privacy, and charges nothing.  `known_as` is the fingerprint that the records must have.  A set that shares
+        records with another session's is refused: `ids`, one identifier for each record, tells records apart where
+        their values are alike (`records.py`).
         """
         from ..session import Holdout  # imports rules
 
-        return Holdout(self, data, train, keeper=keeper, analyst=analyst, unprotected=unprotected, known_as=known_as)
+        return Holdout(
+            self, data, train, keeper=keeper, analyst=analyst, unprotected=unprotected, known_as=known_as, ids=ids
+        )
 
 
 def unit_fraction(name: str, value: Number) -> Fraction:
