@@ -8,6 +8,8 @@
 how an unprotected holdout set misleads.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ..core.session import Session
 from . import planning, transfer
 from .experiment import Experiment, overfit
@@ -20,20 +22,26 @@ from .rules.guess_and_check import GuessAndCheck
 from .rules.ladder import Ladder, ParameterFreeLadder
 from .rules.reusable import ReusableHoldout
 from .rules.rule import Rule, Spent, Statement
-from .scoring import OneSplit, scorer
 from .session import Holdout
+from .sklearn.scorer import HoldoutScorer
+from .sklearn.split import HoldoutSplit
+
+if TYPE_CHECKING:
+    from .sklearn.search import HoldoutSearchCV
 
 __all__ = [
     "Experiment",
     "GaussianAnswers",
     "GuessAndCheck",
     "Holdout",
+    "HoldoutScorer",
+    "HoldoutSearchCV",
+    "HoldoutSplit",
     "Keeper",
     "Ladder",
     "Memory",
     "Monitor",
     "Monitored",
-    "OneSplit",
     "ParameterFreeLadder",
     "ReusableHoldout",
     "Rule",
@@ -46,7 +54,15 @@ __all__ = [
     "min_records",
     "overfit",
     "planning",
-    "scorer",
     "simulate_monitor",
     "transfer",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`HoldoutSearchCV` imports scikit-learn, so it is imported when it is first named."""
+    if name != "HoldoutSearchCV":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .sklearn.search import HoldoutSearchCV
+
+    return HoldoutSearchCV
