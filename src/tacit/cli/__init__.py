@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from . import audit, compose, demonstrations, docs, holdout, ledger, linear, tables, theory
+from . import audit, board, compose, demonstrations, docs, holdout, ledger, linear, tables, theory
 from .output import console
 
 app = typer.Typer(
@@ -16,6 +16,7 @@ app = typer.Typer(
 )
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(holdout.app, name="holdout")
+app.add_typer(board.app, name="board")
 app.add_typer(audit.attack, name="attack")
 for command in (
     demonstrations.demo,

@@ -174,3 +174,17 @@ def reconstruct(
         console.print(record_table(rows))
         if plot is not None:
             save_plot(plots.comparison(rows), plot)
+
+
+@attack.command("board")
+def on_board(
+    n: Annotated[int, typer.Option(help="Rows in the public part of the board.")] = 2000,
+    submissions: Annotated[int, typer.Option(help="Submissions of the attacker.")] = 300,
+) -> None:
+    """Climb a leaderboard of coin labels by its scores alone: one that tells exact scores, and one of tacit."""
+    from ..holdout.board import attack as board_attack
+
+    with reporting_errors():
+        with console.status("climbing"):
+            rows = board_attack.attack(n, submissions)
+        console.print(record_table(rows))

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.session import Session
 from . import planning, transfer
+from .board.leaderboard import Leaderboard
+from .board.standings import Submission
 from .experiment import Experiment, overfit
 from .keeper import Keeper, Memory
 from .monitor import Monitor, Monitored, simulate_monitor
@@ -39,6 +41,7 @@ __all__ = [
     "HoldoutSplit",
     "Keeper",
     "Ladder",
+    "Leaderboard",
     "Memory",
     "Monitor",
     "Monitored",
@@ -48,6 +51,7 @@ __all__ = [
     "Session",
     "Spent",
     "Statement",
+    "Submission",
     "compare",
     "fingerprint",
     "max_questions",
