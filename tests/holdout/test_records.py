@@ -37,7 +37,9 @@ def test_a_second_split_of_the_same_records_is_refused_in_this_process_and_by_a_
         with pytest.raises(Refused):  # the same records in another order
             RULE.open(shuffled, keeper=again, unprotected=True)
     ledger = Ledger.open(path)
-    assert [c.purpose.description for c in ledger.history() if c.purpose.kind == "holdout"] == [repr(RULE)]
+    assert [c.purpose.description for c in ledger.history() if c.purpose.kind == "holdout"] == [
+        f"{RULE!r}, without privacy"
+    ]
     exported = tmp_path / "export"
     ledger.export(exported)
     marks = records.row_marks(split(1), records.secret(ledger))

@@ -36,7 +36,7 @@ from tacit import Budget, Refused
 from tacit.core.errors import BadParameter
 from tacit.holdout import GuessAndCheck, HoldoutScorer, HoldoutSearchCV, HoldoutSplit, Ladder, Memory, Spent
 from tacit.holdout.rules.rule import Rule, State, Statement
-from tacit.holdout.sklearn.scorer import Unanswered, correct
+from tacit.holdout.sklearn.scorer import NoScore, correct
 from tacit.ledger import Ledger
 
 RNG = np.random.default_rng(7)
@@ -219,12 +219,12 @@ def test_a_spent_holdout_stops_every_search(error_score):
 def test_a_score_that_there_is_none_of_is_no_number():
     score = scorer()
     nothing = score(LogisticRegression().fit(X, Y), X[:-1], Y[:-1])
-    assert isinstance(nothing, Unanswered) and "cv=split" in repr(nothing)
+    assert isinstance(nothing, NoScore) and "cv=split" in repr(nothing)
     for use in (float, lambda x: x + 1, lambda x: 1 - x, lambda x: x < 0, round, bool):
         with pytest.raises(Refused, match="cv=split"):
             use(nothing)
     with pytest.raises(Refused, match="n must be"):  # scikit-learn suppresses a ValueError here
-        Unanswered(BadParameter("n", 1, "more")).item()
+        NoScore(BadParameter("n", 1, "more")).item()
 
 
 def test_why_a_model_fails_on_holdout_rows_is_not_shown():

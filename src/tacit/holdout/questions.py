@@ -1,9 +1,12 @@
 """Questions about a holdout set, as integers, and the fingerprint of the set.
 
-A question gives each record a value in [0, 1].  Values are clamped and rounded to a public grid, a power of two, so
-their sum is an integer, exact in any order, and substituting one record moves the sum by at most 1 / grid steps.  NaN
-counts as 0.  The values themselves never raise an error; their shape and type can.  These are public where the asker
-passes values, and no message shows them where a function of the records computes the values.
+A question gives each record a value in [0, 1].  Values are rounded to a public grid, a power of two, so their sum is an
+integer, exact in any order, and substituting one record moves the sum by at most 1 / grid steps.
+
+Values that are passed are the asker's own, and refused if any is outside [0, 1] or NaN.  Values that a function
+computes from the holdout records are clamped to [0, 1], and NaN counts as 0: an error would tell something about a
+record.  The same function is held to [0, 1] on the training records.  Their shape and type can always be refused,
+without showing what a function of the records returned.
 """
 
 from __future__ import annotations
@@ -29,11 +32,20 @@ _PLAIN = (str, bytes, int, float, complex, type(None), date, time, timedelta, De
 
 
 @dataclass(frozen=True)
+class Pairs:
+    """A sample mean in [0, 1] of pairs of records, as accurate as a mean of `independent` records (`metrics.auc`)."""
+
+    mean: Fraction
+    independent: int
+
+
+@dataclass(frozen=True)
 class HoldoutQuestion:
     """A guess, such as the value on the training set, and the records' values, both in steps of the grid."""
 
     guess: int | None
     values: Steps = field(repr=False)
+    records: int = 0  # that the mean is of, if not all: independent pairs
 
     @property
     def total(self) -> int:
@@ -57,12 +69,21 @@ def values_in_steps(values: object, n: int, grid: Fraction) -> Steps:
     return np.floor(at * unit + 0.5).astype(np.int64)
 
 
+def from_0_to_1(name: str, values: object, n: int) -> NDArray[Any]:
+    """One value for each record, if all of them are in [0, 1]."""
+    array = _one_each(values, n)
+    if not bool(np.all((array >= 0) & (array <= 1))):
+        allowed = "from 0 to 1, without NaN; for errors and losses declare a bound, as `tacit.holdout.metrics` does"
+        raise BadData(name, "some that are not", allowed)
+    return array
+
+
 def shaped(values: object, n: int) -> NDArray[Any]:
     """The values that a function of the records returned; a wrong shape is not shown, since it may be private."""
     try:
         return _one_each(values, n)
     except BadData:
-        allowed = f"a function that returns one number for each of {n} records"
+        allowed = f"a function that returns a boolean, or a float from 0 to 1, for each of {n} records"
         raise BadData("the statistic", "something else", allowed) from None
 
 

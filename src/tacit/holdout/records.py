@@ -23,7 +23,6 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -87,9 +86,11 @@ def _text(value: object) -> str:
     """A row as text: a number of one value has one text, whatever its type."""
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_text, value))}]"
-    if isinstance(value, Real) and not isinstance(value, np.generic):
-        return written(float(value) if value != value or abs(value) <= _EXACT else value)
-    return written(value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, int) and abs(value) <= _EXACT:
+        value = float(value)
+    return written(value + 0.0 if isinstance(value, float) else value)  # no -0.0
 
 
 @dataclass(frozen=True)

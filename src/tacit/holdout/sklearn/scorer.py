@@ -19,7 +19,7 @@ columns of an array by their values on the validation rows; those that agree on 
 Errors.  scikit-learn catches what a scorer raises, and takes `error_score`, NaN by default, for the score: then the
 search goes on, and `SequentialFeatureSelector` returns the first features.  But what a scorer returns is turned into a
 number outside of that protection, by its method `item` (`_score` in sklearn/model_selection/_validation.py).  So a
-refusal is not raised by the scorer.  It is returned as `Unanswered`, which raises it when used as a number.
+refusal is not raised by the scorer.  It is returned as `NoScore`, which raises it when used as a number.
 
 Processes.  A scorer whose session is in a ledger can be sent to another process, which opens the ledger again
 (`split.py`).
@@ -62,7 +62,7 @@ def correct(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
     return np.asarray(predicted == np.asarray(y).reshape(predicted.shape))
 
 
-class Unanswered:
+class NoScore:
     """A score that there is none of: every use as a number raises the reason.  scikit-learn calls `item`."""
 
     def __init__(self, reason: TacitError) -> None:
@@ -80,7 +80,7 @@ class Unanswered:
     __float__ = __bool__ = __add__ = __radd__ = __sub__ = __rsub__ = __lt__ = __gt__ = __round__ = _raise
 
     def __repr__(self) -> str:
-        return f"Unanswered: {self.reason}"
+        return f"NoScore: {self.reason}"
 
 
 class HoldoutScorer:
@@ -115,13 +115,13 @@ class HoldoutScorer:
         self._marks: list[NDArray[np.uint64]] = []
 
     def __call__(self, model: Any, X: Any, y: Any = None) -> Any:
-        """The answer of the holdout set, or `Unanswered`; for training rows their plain mean."""
+        """The answer of the holdout set, or `NoScore`; for training rows their plain mean."""
         try:
             return self._score(model, X, y)
         except (Refused, Exhausted, ValueError) as error:
             if not isinstance(error, TacitError):  # of the model, for scikit-learn to treat
                 raise
-            return Unanswered(error)
+            return NoScore(error)
 
     def _score(self, model: Any, X: Any, y: Any) -> float:
         validation, columns = self._recognise(X, y)
