@@ -52,12 +52,12 @@ class Plain(Rule):
     guesses = True
 
     def __init__(self, *, n):
-        super().__init__(n, "0.05", Fraction(1, 1024), None)
+        super().__init__(n, "0.05", Fraction(1, 1024), width=None)
 
-    def step(self, state, question, source):
-        return State(state.asked + 1), question.total / self.whole
+    def answer(self, state, questions, source):
+        return State(state.asked + len(questions)), [question.total / self.whole for question in questions]
 
-    promise = Statement(1.0, Fraction(1, 20), "none")
+    promise = Statement(0.4, Fraction(1, 20), "none")
     allowed = "all answers"
 
     def over(self, state):

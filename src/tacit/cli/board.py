@@ -40,9 +40,7 @@ def open_(
     team: Annotated[list[str] | None, typer.Option(help="A team by its name, or NAME=QUOTA; may be repeated.")] = None,
     quota: Annotated[int, typer.Option(help="Submissions of each team.")] = 20,
     metric: Annotated[str, typer.Option(help="accuracy, brier, logloss, mae or rmse.")] = "accuracy",
-    bounds: Annotated[
-        str | None, typer.Option(help="The least and largest label, for mae and rmse: 0,100.")
-    ] = None,
+    bounds: Annotated[str | None, typer.Option(help="The least and largest label, for mae and rmse: 0,100.")] = None,
     final: Annotated[str, typer.Option(help="The share of rows in the final part, if the file does not say.")] = "0.5",
     beta: Annotated[str, typer.Option(help="Probability with which the guarantee may fail.")] = "0.05",
     name: Name = "board",

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .. import histories
-from ..rules.rule import Statement
+from ..rules.rule import COUNTED, Counted, Statement
 
 UNIT = 1 << 10  # steps of a value from 0 to 1
 MAX_RUNGS = 1 << 12
@@ -53,9 +53,7 @@ class TeamLadder:
     def promise(self) -> Statement:
         """How far every record is from the truth."""
         nats = histories.climbing(self.submissions, self.teams * self.rungs) - histories.log(self.beta)
-        rounding = 1 / (2 * UNIT)
-        width = (1 / self.rungs + histories.deviation(self.n, nats) + rounding) * histories.OUTWARD
-        return Statement(width, self.beta, "counting histories", _ABOUT)
+        return _statement(1 / self.rungs, self.n, nats, self.beta, _ABOUT)
 
     def climb(self, record: int, total: int) -> int:
         """The record after a submission of this sum, in steps; in rungs, as the record before."""
@@ -67,5 +65,11 @@ class TeamLadder:
 
 def final_statement(n: int, teams: int, beta: Fraction) -> Statement:
     """The guarantee of final scores: one question for each team, all fixed before the final part was looked at."""
-    nats = histories.log(teams) - histories.log(beta)
-    return Statement((histories.deviation(n, nats) + 1 / (2 * UNIT)) * histories.OUTWARD, beta, "Hoeffding", _FINAL)
+    return _statement(0.0, n, histories.log(teams) - histories.log(beta), beta, _FINAL)
+
+
+def _statement(off: float, n: int, nats: float, beta: Fraction, about: str) -> Statement:
+    """The guarantee for scores within `off` of sample means, among e^nats beta histories; values are rounded, too."""
+    near = (off + 1 / (2 * UNIT)) * histories.OUTWARD
+    width = (near + histories.deviation(n, nats)) * histories.OUTWARD
+    return Statement(width, beta, COUNTED, about, Counted(near, n, nats))

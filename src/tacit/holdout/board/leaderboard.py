@@ -203,10 +203,10 @@ class Leaderboard:
         given = {str(key).strip(): value for key, value in predictions.items()}
         ids, _, _ = self._parts
         missing, strange = [i for i in ids if i not in given], sorted(set(given) - set(ids))
-        for some, says in ((strange, "not ids of this leaderboard"), (missing, "ids without a prediction")):
+        for some, what in ((strange, "Ids that this leaderboard does not have"), (missing, "Ids without a prediction")):
             if some:
-                shown = ", ".join(map(repr, some[:3]))
-                text = f"{len(some)} of the ids are {says}, such as {shown}. Give one prediction for each id."
+                text = f"{what}: {', '.join(repr(each[:40]) for each in some[:3])}{', ...' * (len(some) > 3)}"
+                text = f"{text} ({len(some)} in all). Give one prediction for each id."
                 raise BadParameter("predictions", len(some), "one for each id", says=text)
         return self.metric.predictions([given[i] for i in ids], ids)
 
@@ -240,9 +240,10 @@ class Leaderboard:
         return rows
 
     def ranking(self) -> list[Row]:
-        """All teams that submitted, the best first; teams of one score share a rank."""
+        """All teams that submitted, the best first, with the interval of their best true score; ties share a rank."""
         active = {name: team for name, team in self._now.teams.items() if team.digests}
-        rows = ranked({name: team.record for name, team in active.items()}, self._shown)
+        records = {name: team.record for name, team in active.items()}
+        rows = ranked(records, lambda record: self._interval(record / self.ladder.rungs, self.statement))
         used = {name: {"submissions": len(team.digests), "of": team.quota} for name, team in active.items()}
         return [{**row, **used[row["team"]]} for row in rows]
 
@@ -271,12 +272,17 @@ class Leaderboard:
         if totals is None:
             raise Refused("This leaderboard is not closed yet.")
         rows = int(self._parts[2].sum())
-        return ranked(totals, lambda total: self.metric.shown(total / (rows * UNIT)))
+        return ranked(totals, lambda total: self._interval(total / (rows * UNIT), self.final_statement))
 
     @property
     def final_statement(self) -> Statement:
         """The guarantee of all final scores."""
         return final_statement(int(self._parts[2].sum()), self.ladder.teams, self.ladder.beta)
+
+    def _interval(self, score: float, statement: Statement) -> Row:
+        """A score and the interval of the true one, in the unit of the metric."""
+        low, high = sorted(map(self.metric.shown, statement.interval(score)))
+        return {"score": self.metric.shown(score), "truth from": low, "to": high}
 
     def _shown(self, record: int) -> float:
         return self.metric.shown(record / self.ladder.rungs)

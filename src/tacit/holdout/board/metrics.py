@@ -119,9 +119,11 @@ class Metric:
 
 
 def canonical(value: object) -> str:
-    """A label as text: 1, 1.0 and " 1" are one label."""
+    """A label as text: 1, 1.0 and " 1" are one label, and NaN is none."""
     text = str(value).strip()
     number = _number(text)
+    if math.isnan(number) and text.lower().lstrip("+-") == "nan":
+        return ""
     return repr(number + 0.0) if math.isfinite(number) else text
 
 

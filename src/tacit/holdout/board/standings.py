@@ -59,8 +59,8 @@ class State:
         return cls(teams, facts["final"])
 
 
-def ranked(results: Mapping[str, int], shown: Callable[[int], float]) -> list[Row]:
+def ranked(results: Mapping[str, int], shown: Callable[[int], Row]) -> list[Row]:
     """Ranks by results, the largest first; equal results share a rank, and stand in the order of their teams."""
     ordered = sorted(results.items(), key=lambda item: -item[1])
     ranks = {result: 1 + sum(other > result for other in results.values()) for result in results.values()}
-    return [{"rank": ranks[result], "team": name, "score": shown(result)} for name, result in ordered]
+    return [{"rank": ranks[result], "team": name, **shown(result)} for name, result in ordered]
