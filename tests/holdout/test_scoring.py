@@ -170,7 +170,7 @@ def test_frames_of_pandas_and_polars_and_pipelines():
         model = make_pipeline(StandardScaler(), LogisticRegression())
         search = GridSearchCV(model, {"logisticregression__C": [0.1, 1]}, cv=score.split, scoring=score)
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # such as "X has feature names, but ..."
+            warnings.simplefilter("error", UserWarning)  # such as "X has feature names, but ..."
             search.fit(*score.split.development)
         assert abs(search.best_score_ - 0.8) < 0.05 and score.holdout.state.asked == 2
         features, y = score.split.development
@@ -235,6 +235,24 @@ def test_why_a_model_fails_on_holdout_rows_is_not_shown():
     with pytest.raises(Refused, match=r"holdout rows \(ValueError\)") as refusal:
         float(score(model, features[score.split.validation], Y[score.split.validation]))
     assert refusal.value.__cause__ is None and "NaN" not in str(refusal.value)
+
+
+def test_a_score_hashes_no_rows(monkeypatch):
+    score = scorer(pd.DataFrame({"a": X[:, 0], "b": np.where(X[:, 1] > 0, "up", "down")}))
+
+    def hashed(*_):
+        raise AssertionError
+
+    for place in ("tacit.holdout.session.fingerprint", "tacit.holdout.sklearn.scorer.row_marks"):
+        monkeypatch.setattr(place, hashed)
+
+    class Constant:
+        def predict(self, table):
+            return np.ones(len(table))
+
+    features, labels = score.split.development
+    validation = next(score.split.split())[1]
+    assert abs(score(Constant(), features.iloc[validation], labels[validation]) - 0.5) < 0.1
 
 
 def test_values_of_ones_own():
