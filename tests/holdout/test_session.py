@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from threading import Barrier, BrokenBarrierError
@@ -416,16 +417,15 @@ def test_a_ledger_records_no_privacy_for_an_unprotected_holdout(ledger: Path, ru
 
 def test_a_vacuous_rule_is_refused_with_what_would_do() -> None:
     """284 records and 500 questions: it would promise answers within 1, with the noisiest epsilon."""
-    rule = ReusableHoldout(n=284, questions=500, exceptions=20)
-    assert rule.promise.width >= 0.5
+    assert ReusableHoldout(n=284, questions=500, exceptions=20).promise.width >= 0.5
+    rule = ReusableHoldout(n=284, questions=500, exceptions=20, epsilon=8)
     with pytest.raises(BadParameter, match="promise below 1/2") as caught:
         rule.open(np.arange(284))
     found = re.search(r"(\d+) records would do or, of 284 records, (\d+) questions", str(caught.value))
     assert found is not None
     records, questions = map(int, found.groups())
-    assert ReusableHoldout(n=records, questions=500, exceptions=20).promise.width < 0.5
-    assert ReusableHoldout(n=records - 1, questions=500, exceptions=20).promise.width >= 0.5
-    assert ReusableHoldout(n=284, questions=questions, exceptions=20).promise.width < 0.5
+    assert replace(rule, n=records).promise.width < 0.5 <= replace(rule, n=records - 1).promise.width
+    assert replace(rule, questions=questions).promise.width < 0.5
     with pytest.raises(BadParameter, match="promise below 1/2"):
         GuessAndCheck(n=400, width="0.6").open(Y)
 

@@ -76,7 +76,8 @@ def squared_error(y: Any, predicted: Any, *, most: Number) -> Floats:
     """(y - prediction)^2, in units of `most`^2, and at most 1: errors beyond `most` count as `most`."""
     y, predicted = _columns(y, predicted)
     cap = float(positive("most", most))
-    return np.minimum(np.abs(y.astype(np.float64) - predicted.astype(np.float64)) / cap, 1.0) ** 2
+    off = np.abs(y.astype(np.float64) - predicted.astype(np.float64)) / cap
+    return np.asarray(np.minimum(off, 1.0) ** 2, np.float64)
 
 
 def in_units(y: Any, *, low: Number, high: Number) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import hmac
 import json
@@ -34,9 +35,10 @@ def _parts(data: Any) -> tuple[Any, ...]:
 
 def _protected(part: Any) -> Any:
     """The records for a statistic to read: an array that cannot be written to, or a copy of a data frame."""
-    for name in ("clone", "copy"):  # of polars; of pandas and sparse matrices
-        if not isinstance(part, np.ndarray) and callable(copy := getattr(part, name, None)):
-            return copy()
+    if not isinstance(part, np.ndarray | list | tuple):
+        return (
+            part.clone() if hasattr(part, "clone") else copy.deepcopy(part)
+        )  # polars copies nothing that is unchanged
     view = np.asarray(part).view()
     view.flags.writeable = False
     return view

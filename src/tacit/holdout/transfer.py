@@ -43,6 +43,8 @@ e^epsilon - 1 + d. As in the first lemma E[1_A q*(S)] <= e^epsilon E[1_A q*(P)] 
 would do for 2 d; the published constant is kept.)  For other questions of sensitivity D the paper has (e^epsilon - 1)
 n D + 4 d n D.
 
+`posterior.py` has two theorems that are sharper than all of these.
+
 References.  Sorrell, lecture notes on the Monitor; Bassily, Nissim, Smith, Steinke, Stemmer, Ullman, STOC 2016; Jung,
 Ligett, Neel, Roth, Sharifi-Malvajerdi, Shenfeld, ITCS 2020; Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, NeurIPS
 2015.

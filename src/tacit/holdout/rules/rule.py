@@ -132,7 +132,7 @@ class Spent(Exhausted):
 
 
 class Unanswered(Refused):
-    """The holdout set cannot answer this question to the width of its rule; others it may."""
+    """The holdout set cannot answer this question to the width of its rule; others it may.  It counts as asked."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -188,6 +188,11 @@ class Rule(ABC):
         near = self.n * (self.promise.width / float(self.width)) ** 2  # widths fall like 1/sqrt(n)
         least = least_positive(enough, near, floor=float(self.n), precision=0.01)
         raise BadParameter("n", self.n, f"at least {math.ceil(least)} for a width of {float(self.width):g}")
+
+    @property
+    def limit(self) -> int | None:
+        """The number of questions that the rule answers; None if that is not fixed beforehand."""
+        return getattr(self, "questions", None)
 
     @property
     def unit(self) -> int:
@@ -251,8 +256,9 @@ class Rule(ABC):
 
     def over(self, state: State) -> bool:
         """Whether the session has ended."""
-        limit, rounds = getattr(self, "questions", None), self.rounds
-        return limit is not None and (state.asked >= limit or (rounds is not None and state.rounds_asked >= rounds))
+        if self.limit is None:
+            return False
+        return state.asked >= self.limit or (self.rounds is not None and state.rounds_asked >= self.rounds)
 
     @property
     @abstractmethod
@@ -271,8 +277,7 @@ class Rule(ABC):
         """Raise `Spent` if the session has ended, and refuse more questions than one round may have."""
         if self.over(state):
             raise Spent(type(self).__name__, self.allowed, self.statement(state))
-        limit = getattr(self, "questions", None)
-        if limit is not None and questions > (most := histories.in_rounds(limit, self.rounds)[0]):
+        if self.limit is not None and questions > (most := histories.in_rounds(self.limit, self.rounds)[0]):
             allowed = f"at most {most} in a round" + ("" if self.rounds else ": declare `rounds` to ask lists")
             raise BadParameter("questions", questions, allowed)
 
@@ -292,10 +297,10 @@ class Rule(ABC):
             except BadParameter:
                 return False
 
-        ways, most = [], getattr(self, "questions", None)
+        ways = []
         if narrow(n=MAX_RECORDS):
             ways.append(f"{least_whole(lambda n: n >= MAX_RECORDS or narrow(n=n), self.n)} records would do")
-        if most is not None and self.rounds is None and narrow(questions=1):
+        if self.limit is not None and self.rounds is None and narrow(questions=1):
             fewest = least_whole(lambda k: not narrow(questions=k), 1) - 1
             ways.append(f"of {self.n} records, {fewest} questions")
         return " or, ".join(ways) or "change its other parameters"
