@@ -3,10 +3,13 @@
 import math
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from tacit.cli import app
 from tacit.composition import bernstein_inverse, hoeffding_inverse
 from tacit.core.errors import BadParameter
 from tacit.core.law import DiscreteLaplaceLaw, max_divergence
@@ -193,6 +196,33 @@ def test_the_plot_obeys_what_is_said_about_the_use() -> None:
         for chart in (plain, sharp)
     )
     assert second["asked beforehand", 50] < 0.7 * first["asked beforehand", 50]
+
+
+def test_the_command_plots_what_it_was_asked(tmp_path: Path) -> None:
+    path = tmp_path / "plan.html"
+    words = [
+        "holdout",
+        "plan",
+        "2000",
+        "20",
+        "22",
+        "--rounds",
+        "5",
+        "--wrong",
+        "2",
+        "--beta",
+        "0.2",
+        "--plot",
+        str(path),
+    ]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0 and "2 wrong guesses" in result.output
+    drawn = path.read_text()
+    assert (
+        "rounds 5" in drawn
+        and "beta = 0.2" in drawn
+        and '"questions": 22' in drawn.replace('":', '": ').replace("  ", " ")
+    )
 
 
 def test_few_records_are_refused_where_no_width_lasts() -> None:

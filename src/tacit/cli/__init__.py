@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from . import audit, compose, demonstrations, docs, holdout, ledger, linear, serve, tables, theory
+from . import audit, board, compose, demonstrations, docs, holdout, ledger, linear, serve, tables, theory
 from .output import console
 from .service import approvals, datasets, policies, upkeep, users
 
@@ -17,6 +17,7 @@ app = typer.Typer(
 )
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(holdout.app, name="holdout")
+app.add_typer(board.app, name="board")
 app.add_typer(audit.attack, name="attack")
 app.add_typer(users.app, name="user")
 app.add_typer(datasets.app, name="dataset")

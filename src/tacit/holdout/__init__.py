@@ -9,8 +9,12 @@ beyond accuracy, `growing` is for experiments that are looked at while they grow
 transfer theorem, and `experiment` shows how an unprotected holdout set misleads.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ..core.session import Session
 from . import histories, metrics, planning, posterior, ranking, transfer
+from .board.leaderboard import Leaderboard
+from .board.standings import Submission
 from .experiment import Experiment, overfit
 from .growing import Growing
 from .keeper import Keeper, Memory
@@ -23,8 +27,12 @@ from .rules.guess_and_check import GuessAndCheck
 from .rules.ladder import Ladder, ParameterFreeLadder
 from .rules.reusable import ReusableHoldout
 from .rules.rule import Rule, Spent, Statement, Unanswered
-from .scoring import OneSplit, scorer
 from .session import Holdout
+from .sklearn.scorer import HoldoutScorer
+from .sklearn.split import HoldoutSplit
+
+if TYPE_CHECKING:
+    from .sklearn.search import HoldoutSearchCV
 
 __all__ = [
     "Experiment",
@@ -32,18 +40,22 @@ __all__ = [
     "Growing",
     "GuessAndCheck",
     "Holdout",
+    "HoldoutScorer",
+    "HoldoutSearchCV",
+    "HoldoutSplit",
     "Keeper",
     "Ladder",
+    "Leaderboard",
     "Memory",
     "Monitor",
     "Monitored",
-    "OneSplit",
     "ParameterFreeLadder",
     "ReusableHoldout",
     "Rule",
     "Session",
     "Spent",
     "Statement",
+    "Submission",
     "Unanswered",
     "compare",
     "fingerprint",
@@ -55,7 +67,15 @@ __all__ = [
     "planning",
     "posterior",
     "ranking",
-    "scorer",
     "simulate_monitor",
     "transfer",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`HoldoutSearchCV` imports scikit-learn, so it is imported when it is first named."""
+    if name != "HoldoutSearchCV":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .sklearn.search import HoldoutSearchCV
+
+    return HoldoutSearchCV
