@@ -18,7 +18,7 @@ import typer
 from ..core.accounting.budget import LEAST_SHARE, Budget
 from ..core.errors import BadParameter, LedgerUnavailable
 from ..core.parameters import rational
-from ..query.schema.data import TABLES, regular
+from ..query.schema.data import beside, located, table_file
 from .output import reporting_errors
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ class TableOptions:
     data: Annotated[
         str,
         typer.Argument(
-            help="The table: a .parquet, .csv, .arrow or .feather file; a database's URL; with --engine postgres or "
+            help="The table: a .parquet, .csv, .tsv, .arrow or .feather file (.csv.gz, .csv.zst), a folder or a "
+            "pattern of such files ('visits/*.csv'); a database's URL; with --engine postgres or "
             "spark, a table's name there; or a schema (.toml) that names its source."
         ),
     ]
@@ -73,8 +74,8 @@ class TableOptions:
         from ..query.python.table import Table
 
         data = None if self.data.lower().endswith(".toml") else self.data
-        if data is not None and "://" not in data and data.lower().endswith(TABLES):
-            regular("data", data, TABLES)  # reported before its schema, which would be missing too
+        if data is not None and "://" not in data and table_file(data):
+            located(data)  # reported before its schema, which would be missing too
         return Table(data, self.schema or self._beside(".toml", "schema"), engine=self.engine)
 
     def lookups(self) -> dict[str, PublicTable]:
@@ -86,8 +87,11 @@ class TableOptions:
         if "://" in self.data:
             says = f"The data are in a database, so no {name} file stands beside them. Pass --{name}."
             raise BadParameter(name, "nothing", f"given as --{name}", says=says)
-        ending = Path(self.data).suffix
-        return Path(f"{self.data.removesuffix(ending) if ending.lower() in (*TABLES, '.toml') else self.data}{suffix}")
+        place = beside(self.data[:-5] if self.data.lower().endswith(".toml") else self.data, suffix)
+        if place is None:
+            says = f"No {name} file belongs to the files of {self.data}. Pass --{name}."
+            raise BadParameter(name, "nothing", f"given as --{name}", says=says)
+        return place
 
     @property
     def opens_ledger(self) -> bool:
