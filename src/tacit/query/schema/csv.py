@@ -4,7 +4,8 @@ A record is fields with commas between them, or another delimiter, up to the end
 quote ends with one, has its own quotes doubled, and may hold delimiters and ends of lines.  A space before it, or some
 after it, are dropped; it may also be of several such parts with spaces between them, which stay.  A quote within any
 other field is itself.  Where this does not fit, because a quote is not closed or is followed by more, the line is split
-at its delimiters and its quotes stay, and the next record begins with the next line.  Text that is not UTF-8 is missing.
+at its delimiters and its quotes stay, and the next record begins with the next line.  Text that is not UTF-8 is
+missing.
 
 A line that leaves a quote open is followed to the next such line and no further, so parsing takes linear time.
 """

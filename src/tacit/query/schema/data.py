@@ -39,7 +39,7 @@ class Files:
 
 def ending(path: str | os.PathLike[str]) -> str:
     """The ending of a data file, such as .csv.gz, in small letters; "" if the name has none."""
-    name = os.fspath(path)
+    name: object = os.fspath(path)
     return next((end for end in TABLES if isinstance(name, str) and name.lower().endswith(end)), "")
 
 
@@ -59,9 +59,7 @@ def beside(path: str | os.PathLike[str], suffix: str) -> Path | None:
 
     What belongs to the files of a pattern stands beside their folder.
     """
-    name = os.fspath(path)
-    if not isinstance(name, str):
-        return None
+    name = str(path)
     if _GLOB.search(name) and not os.path.lexists(name):
         name = os.path.dirname(name)
         if not name or _GLOB.search(name):
@@ -91,7 +89,7 @@ def regular(name: str, path: str | os.PathLike[str], endings: tuple[str, ...]) -
 
 def located(path: str | os.PathLike[str]) -> Path | Files:
     """The real path of a file, or those of the files of a folder or a pattern; nothing is opened."""
-    given = os.fspath(path)
+    given: object = os.fspath(path)
     if not isinstance(given, str) or any(ord(c) < 32 for c in given):
         raise BadSchema("data", given, "a path of plain text")
     if os.path.isdir(given):

@@ -30,7 +30,7 @@ def is_plain(path: Path, encoding: str) -> bool:
 
 def unpacked(path: Path, encoding: str) -> IO[bytes]:
     """The plain text of a file, in UTF-8, in a temporary file that vanishes when it is closed."""
-    file = tempfile.TemporaryFile()
+    file = tempfile.TemporaryFile()  # noqa: SIM115 (its reader closes it)
     for part in _plain_parts(path, encoding):
         file.write(part)
     file.flush()

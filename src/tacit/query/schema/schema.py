@@ -41,8 +41,8 @@ __all__ = ["ColumnType", "Declared", "Schema", "named"]
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 WRITTEN = ("missing", "true", "false", "decimal")  # how the cells of all columns are written
-TABLE_KEYS = ("name", "unit", "rows", "groups", "size", "partition", "version", "engine", "source")
-TABLE_KEYS += (*WRITTEN, "delimiter", "encoding")
+FACTS = ("name", "unit", "rows", "groups", "size", "partition", "version", "engine", "source")
+TABLE_KEYS = (*FACTS, *WRITTEN, "delimiter", "encoding")
 MOST_ROWS, MOST_COLUMNS, LONGEST_PART = 10**9, 4096, 200
 
 
@@ -181,11 +181,7 @@ def _schema(where: str, given: Mapping[str, Any], beside: Path = Path()) -> Sche
     version = table.get("version")
     if version is not None and not written(version):
         raise table.bad("version", 'text of 1 to 128 characters, such as "2026-11"')
-    delimiter, encoding = table.get("delimiter"), table.get("encoding") or UTF_8
-    if delimiter not in (None, *DELIMITERS):
-        raise table.bad("delimiter", '"," or ";" or "|" or "\\t", which is a tab')
-    if encoding not in ENCODINGS:
-        raise table.bad("encoding", f"one of {', '.join(ENCODINGS)}")
+    delimiter, encoding = _form(table)
     own, missing = (None, ()) if unit == "row" else (unit, nobody)
     return Schema(
         name, own, rows or 1, known, groups, size, partition, version, missing, delimiter, encoding, engine, source
@@ -204,6 +200,16 @@ def _partition(table: Facts, known: Mapping[str, ColumnType]) -> str | None:
             allowed = f"a column of which COLUMN=LABEL is at most {LONGEST_PART} printable characters for every label"
             raise BadSchema(f"{table.where}.partition", part, allowed)
     return name
+
+
+def _form(table: Facts) -> tuple[str | None, str]:
+    """The delimiter and the encoding of a CSV file."""
+    delimiter, encoding = table.get("delimiter"), table.get("encoding")
+    if delimiter not in (None, *DELIMITERS):
+        raise table.bad("delimiter", '"," or ";" or "|" or "\\t", which is a tab')
+    if encoding not in (None, *ENCODINGS):
+        raise table.bad("encoding", f"one of {', '.join(ENCODINGS)}")
+    return delimiter, encoding or UTF_8
 
 
 def _source(table: Facts, beside: Path) -> str | None:

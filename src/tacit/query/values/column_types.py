@@ -146,8 +146,8 @@ def _reading(facts: Facts, column: ColumnType, otherwise: Reading) -> Reading:
     reading = read_reading(facts.where, {**inherited, **{key: facts.get(key) for key in keys if key in facts.given}})
     if labels := [label for label in column.domain.labels if label in reading.missing]:
         says = (
-            f"{facts.where}: the label {labels[0]!r} cannot also be a spelling of missing. Leave it out of `values`, or "
-            "give the column a list `missing` of its own without it (missing = [] for none)."
+            f"{facts.where}: the label {labels[0]!r} cannot also be a spelling of missing. Leave it out of `values`, "
+            "or give the column a list `missing` of its own without it (missing = [] for none)."
         )
         raise BadSchema(facts.where, labels[0], "a label that is not missing", says=says)
     return reading

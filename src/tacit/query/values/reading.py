@@ -4,9 +4,9 @@
                                       doubles and decimals as the number that they spell
     true = ["Y"], false = ["N"]       the words of a boolean, to the letter; no others are words then
     decimal = ","                     the decimal mark of numbers in text; a point is no part of a number then
-    format = "%d.%m.%Y"               the form of dates in text: %Y, %m, %d, perhaps %H, %M, %S, each once, with marks or
-                                      letters between them; a month, day, ... has one or two digits, or two where it
-                                      touches another part
+    format = "%d.%m.%Y"               the form of dates in text: %Y, %m, %d, perhaps %H, %M, %S, each once, with marks
+                                      or letters between them; a month, day, ... has one or two digits, or two where
+                                      it touches another part
 
 A cell that is written so means what the plainly written cell would mean (`cells`); text of another form is missing.
 """
@@ -22,9 +22,7 @@ from ...core.errors import BadSchema
 
 MOST_SPELLINGS, LONGEST_SPELLING, LONGEST_FORM = 1000, 128, 64
 _SPECIFIERS = re.compile(r"%(.?)", re.DOTALL)
-_BETWEEN = re.compile(
-    r"[A-Za-z ,./:;_-]*"
-)  # marks and letters that mean themselves, or a dot, in every engine's patterns
+_BETWEEN = re.compile(r"[A-Za-z ,./:;_-]*")  # all but the dot mean themselves in the patterns of every engine
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _TIMES = "HMS"
 
