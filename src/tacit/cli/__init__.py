@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from . import audit, compose, demonstrations, docs, holdout, ledger, linear, tables, theory
+from . import audit, check, compose, demonstrations, docs, holdout, ledger, linear, tables, theory
 from .output import console
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app.add_typer(audit.attack, name="attack")
 for command in (
     demonstrations.demo,
     tables.init,
+    check.check,
     tables.offer,
     tables.explain,
     tables.ask,

@@ -44,8 +44,8 @@ Engine = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableOptions:
-    """A table, its schema, its ledger, and who asks."""
+class SchemaOptions:
+    """A table and its schema."""
 
     data: Annotated[
         str,
@@ -56,17 +56,6 @@ class TableOptions:
         ),
     ]
     schema: Annotated[Path | None, typer.Option(help="The schema; by default the .toml file beside the data.")] = None
-    ledger: Annotated[
-        str | None, typer.Option(help="The ledger, a file or a URL; by default the .ledger file beside the data.")
-    ] = None
-    budget: Annotated[
-        str, typer.Option(help='Opens a new ledger with this budget: "epsilon=1 delta=1e-9", "rho=0.1", "epsilon=1".')
-    ] = ""
-    least_share: Annotated[
-        str | None,
-        typer.Option(help="With --budget: the smallest share of it that a question takes; by default 0.0001."),
-    ] = None
-    analyst: Annotated[str, typer.Option(help="Who asks.")] = "analyst"
     engine: Engine = None
 
     def table(self) -> Table:
@@ -78,10 +67,6 @@ class TableOptions:
             located(data)  # reported before its schema, which would be missing too
         return Table(data, self.schema or self._beside(".toml", "schema"), engine=self.engine)
 
-    def lookups(self) -> dict[str, PublicTable]:
-        """Public tables that a question in SQL can join, by name."""
-        return {}
-
     def _beside(self, suffix: str, name: str) -> Path:
         """The file beside the data with this suffix."""
         if "://" in self.data:
@@ -92,6 +77,27 @@ class TableOptions:
             says = f"No {name} file belongs to the files of {self.data}. Pass --{name}."
             raise BadParameter(name, "nothing", f"given as --{name}", says=says)
         return place
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(SchemaOptions):
+    """A table, its schema, its ledger, and who asks."""
+
+    ledger: Annotated[
+        str | None, typer.Option(help="The ledger, a file or a URL; by default the .ledger file beside the data.")
+    ] = None
+    budget: Annotated[
+        str, typer.Option(help='Opens a new ledger with this budget: "epsilon=1 delta=1e-9", "rho=0.1", "epsilon=1".')
+    ] = ""
+    least_share: Annotated[
+        str | None,
+        typer.Option(help="With --budget: the smallest share of it that a question takes; by default 0.0001."),
+    ] = None
+    analyst: Annotated[str, typer.Option(help="Who asks.")] = "analyst"
+
+    def lookups(self) -> dict[str, PublicTable]:
+        """Public tables that a question in SQL can join, by name."""
+        return {}
 
     @property
     def opens_ledger(self) -> bool:

@@ -74,7 +74,7 @@ def load(source: DataSource, schema: Schema, key: str, into: duckdb.DuckDBPyConn
             how = f"INSERT INTO {target}" if i else f"CREATE OR REPLACE TABLE {target} AS"
             read(part, schema, lambda rows, how=how: written(rows.to_arrow_reader(), how))  # type: ignore[misc]
     else:
-        rows = _together([read(part, schema, lambda rows: rows.to_arrow_table()) for part in parts])
+        rows = concatenated([read(part, schema, lambda rows: rows.to_arrow_table()) for part in parts])
         x = Typed(column("x"), TEXT)
         d = DuckDBDialect()
         of_units, of_texts = _texts(unit_digit(key, x, d)), _texts(digit(key, x, ValueDomain("text"), d))
@@ -107,7 +107,7 @@ def read(
     raise AssertionError("unreachable")
 
 
-def _together(parts: Sequence[Any]) -> Any:
+def concatenated(parts: Sequence[Any]) -> Any:
     """The rows of several parts; if their units are of different types, all units are text."""
     import pyarrow as pa
 
@@ -149,6 +149,11 @@ class RawRows:
     def select(self, columns: str, condition: str = "") -> duckdb.DuckDBPyRelation:
         """These columns of the rows, where a condition holds."""
         return self.database.sql(f"SELECT {columns} FROM {self.place} {condition}", params=self.parameters)
+
+    def about(self, columns: str, question: str, condition: str = "") -> duckdb.DuckDBPyRelation:
+        """The answer to a question `SELECT ... FROM looked_at ...` about these columns of the rows."""
+        looked_at = f"SELECT {columns} FROM {self.place} {condition}"
+        return self.database.sql(f"WITH looked_at AS ({looked_at}) {question}", params=self.parameters)
 
 
 Query = Callable[[RawRows, Schema], duckdb.DuckDBPyRelation]

@@ -12,8 +12,9 @@ from sqlglot import exp
 
 from ...query.values.cells import COMMA_TO_POINT, LONGEST, spelled_numbers
 from ...query.values.column_types import ColumnType
-from ...query.values.reading import PLAIN, date_form
-from .dialect import Dialect, binary, call, case, constant, double, number
+from ...query.values.domain import DAY
+from ...query.values.reading import PLAIN, DateForm, date_form
+from .dialect import Dialect, binary, call, case, cast, constant, double, number
 from .raw_columns import RawColumn
 
 _COMMA, _POINT = "".join(map(chr, COMMA_TO_POINT)), "".join(map(chr, COMMA_TO_POINT.values()))
@@ -33,7 +34,11 @@ def plainly(raw: RawColumn, column: ColumnType, d: Dialect) -> RawColumn:
             points = call("TRANSLATE", raw.sql, constant(_COMMA), constant(_POINT))
             return RawColumn("text", case((short, points)))
         case "date" | "timestamp" if reading.form and raw.kind == "text":
-            return RawColumn("text", _iso(raw.sql, reading.form, d))
+            days, seconds = _dated(raw.sql, date_form(reading.form), d)
+            if column.domain.kind == "date":
+                return RawColumn("date", days)
+            midnight = binary(exp.Mul, cast(days, d.integers[64]), number(DAY))
+            return RawColumn("timestamp", binary(exp.Add, midnight, seconds))
     return raw
 
 
@@ -71,14 +76,16 @@ def _among(x: exp.Expr, words: Sequence[str]) -> exp.Expr:
     return exp.Paren(this=exp.In(this=x.copy(), expressions=[constant(word) for word in words]))
 
 
-def _iso(x: exp.Expr, form: str, d: Dialect) -> exp.Expr:
-    """A text of this form in the form of ISO 8601; only so many characters are examined as the form can have."""
-    written = date_form(form)
-    head = exp.Substring(this=x.copy(), start=number(1), length=number(written.longest + 1))
-    part = {name: d.group(head.copy(), written.pattern, i) for i, name in enumerate(written.parts, 1)}
-    text: list[exp.Expr] = [part["Y"]]
-    for mark, name in (("-", "m"), ("-", "d"), (" ", "H"), (":", "M"), (":", "S")):
-        if name in "md" or "H" in part:
-            padded = call("CONCAT", constant("0"), part.get(name, constant("0")))
-            text += [constant(mark), call("RIGHT", padded, number(2))]
-    return case((d.matches(head, written.pattern), call("CONCAT", *text)))
+def _dated(x: exp.Expr, form: DateForm, d: Dialect) -> tuple[exp.Expr, exp.Expr]:
+    """Days since 1970, and seconds of the day, of a text of this form; it is examined only as far as the form goes."""
+    head = exp.Substring(this=x.copy(), start=number(1), length=number(form.longest + 1))
+    part = {name: d.group(head.copy(), form.pattern, i) for i, name in enumerate(form.parts, 1)}
+    month, day = (call("RIGHT", call("CONCAT", constant("0"), part[name]), number(2)) for name in "md")
+    written = call("CONCAT", part["Y"], constant("-"), month, constant("-"), day)
+    fits = binary(exp.And, d.matches(head, form.pattern), binary(exp.NEQ, part["Y"].copy(), constant("0000")))
+    seconds: exp.Expr = cast(number(0), d.integers[64])
+    for name, size in (("H", 3600), ("M", 60), ("S", 1)):
+        if name in part:
+            times = binary(exp.Mul, d.try_cast(part[name], d.integers[64]), number(size))
+            seconds = binary(exp.Add, seconds, times)
+    return d.day(case((fits, written))), seconds

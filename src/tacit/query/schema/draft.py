@@ -11,14 +11,14 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ...core.errors import BadSchema
 from ..values.column_types import Type, written
 from .csv import Grammar, mapped, records
 from .data import TABLES, Files, ending, form, regular
 from .packing import UTF_8, beginning, is_plain
-from .schema import Schema
+from .schema import Schema, toml
 
 _TABLE = """\
 # A schema holds public facts only: anybody may know what is written here.  Do not look bounds or categories up in the
@@ -64,6 +64,10 @@ _DTYPES: dict[str, Type | None] = {  # how the names of types begin in pandas an
 }
 _OTHER = "times, lists and the like"  # of types for which a schema has no word
 _FIRST_LINE = "# The names below are the first line of the file: if that is no header, do not use them.\n"
+_LOOKED = """\
+# The values of the file were READ to propose what stands below: types, labels, bounds and spellings.  Check every line.
+# Replace bounds and labels that were not public before by ones that are: as they stand, they may betray somebody.
+"""
 _MARKS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _COMMAS = "names in UTF-8 with commas between them"
 _CSV = "# or integer, real, boolean, date, timestamp with lower = ... and upper = ...\n"
@@ -108,11 +112,43 @@ def _meaningless(columns: Mapping[str, str | None], name: str, declared: str) ->
     return _OTHER if actual in (None, "other") else f"{actual} values"
 
 
-def describe(path: str | os.PathLike[str]) -> str:
-    """The TOML text of a draft schema for a Parquet, CSV or Arrow file."""
+def describe(path: str | os.PathLike[str], proposal: Proposed | None = None) -> str:
+    """The TOML text of a draft schema for a Parquet, CSV or Arrow file, perhaps with what its values suggest."""
     file = regular("data", path, TABLES)
+    text, table = form(file) == "csv", {} if proposal is None else dict(proposal.table)
+    columns = column_types(file, table.get("delimiter"), table.get("encoding", UTF_8))
+    name = re.sub("[^a-z0-9_]+", "_", file.name[: -len(ending(file))].lower()).strip("_")[:63]
+    more = (_FIRST_LINE if text else "") + ("" if proposal is None else _LOOKED)
+    parts = [_TABLE.format(name=name if name[:1].isalpha() else "people", more=more) + _proposed(table)]
+    for name, kind in columns:
+        title = json.dumps(name, ensure_ascii=False)
+        if kind is None:
+            parts.append(f"# The column {title} is of a type that no question can see, and is left out.\n")
+        elif proposal is not None:
+            parts.append(f"[columns.{title}]\n{_proposed(proposal.columns[name])}")
+        else:
+            asked = _ASKED.get(kind, "") + (_CSV if text else "")
+            parts.append(f'[columns.{title}]\ntype = "{kind}"\n{asked}')
+    return "\n".join(parts)
+
+
+class Proposed(Protocol):
+    """What the values of a file suggest, as a schema states it."""
+
+    @property
+    def table(self) -> Mapping[str, Any]: ...
+    @property
+    def columns(self) -> Mapping[str, Mapping[str, Any]]: ...
+
+
+def _proposed(facts: Mapping[str, Any]) -> str:
+    return "".join(f"{key} = {toml(value)}\n" for key, value in facts.items())
+
+
+def column_types(file: Path, delimiter: str | None = None, encoding: str = UTF_8) -> list[tuple[str, Type | None]]:
+    """The names of the columns of a file, and their types as far as the file declares them; no value is read."""
     text = form(file) == "csv"
-    columns = header(file) if text else _metadata(file)
+    columns = header(file, delimiter, encoding) if text else _metadata(file)
     if not columns:
         says = f"{file.name} has no {'header line' if text else 'columns'}"
         raise BadSchema(file.name, "no columns", "a table that has some", says=says)
@@ -127,16 +163,7 @@ def describe(path: str | os.PathLike[str]) -> str:
             says = f"{what} must be {allowed}; column {place} has the name of column {first}"
             raise BadSchema(what, f"number {place}", allowed, says=says if first else "")
         seen[name.casefold()] = place
-    name = re.sub("[^a-z0-9_]+", "_", file.name[: -len(ending(file))].lower()).strip("_")[:63]
-    parts = [_TABLE.format(name=name if name[:1].isalpha() else "people", more=_FIRST_LINE if text else "")]
-    for name, kind in columns:
-        title = json.dumps(name, ensure_ascii=False)
-        if kind is None:
-            parts.append(f"# The column {title} is of a type that no question can see, and is left out.\n")
-        else:
-            asked = _ASKED.get(kind, "") + (_CSV if text else "")
-            parts.append(f'[columns.{title}]\ntype = "{kind}"\n{asked}')
-    return "\n".join(parts)
+    return columns
 
 
 def _typed(data: Any) -> list[tuple[str, Type | None]]:

@@ -231,14 +231,15 @@ def _heading(column: str) -> str:
 
 
 def _text(heading: str, facts: Mapping[str, object]) -> str:
-    lines = [f"{key} = {_value(value)}\n" for key, value in facts.items() if value is not None]
+    lines = [f"{key} = {toml(value)}\n" for key, value in facts.items() if value is not None]
     return f"[{heading}]\n{''.join(lines)}"
 
 
-def _value(value: object) -> str:
+def toml(value: object) -> str:
+    """A value as TOML text."""
     match value:
         case list():
-            return f"[{', '.join(map(_value, value))}]"
+            return f"[{', '.join(map(toml, value))}]"
         case str():
             return json.dumps(value, ensure_ascii=False)
         case datetime.datetime():

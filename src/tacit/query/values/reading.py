@@ -80,8 +80,11 @@ def date_form(form: str) -> DateForm:
     pattern = _literal(between[0])
     for i, part in enumerate(parts):
         touching = (i > 0 and not between[i]) or (i + 1 < len(parts) and not between[i + 1])
-        digits = "{4}" if part == "Y" else "{2}" if touching else "{1,2}"
-        pattern += f"([0-9]{digits}){_literal(between[i + 1])}"
+        tens = "" if touching else "?"  # of a part that touches no other, the first of two digits may be left out
+        digits = {"Y": "[0-9]{4}", "H": f"[01]{tens}[0-9]|2[0-3]"}.get(
+            part, f"[0-{5 if part in 'MS' else 9}]{tens}[0-9]"
+        )
+        pattern += f"({digits}){_literal(between[i + 1])}"
     return DateForm(pattern, parts, sum(map(len, between)) + 2 * len(parts) + 2)
 
 
