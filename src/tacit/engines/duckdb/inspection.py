@@ -91,7 +91,8 @@ def inspect(source: DataSource, schema: Schema) -> Inspection:
     rows, *cells = map(sum, numbers)
     columns = []
     for i, (name, column) in enumerate(schema.columns):
-        facts = ColumnFacts(name, column.type, *cells[4 * i : 4 * i + 4])
+        gone, unread, below, above = cells[4 * i : 4 * i + 4]
+        facts = ColumnFacts(name, column.type, gone, unread, below, above)
         if facts.unreadable:
             seen: Counter[str] = Counter()
             for part in parts:
