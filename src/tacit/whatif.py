@@ -109,8 +109,13 @@ class WhatIf:
         for budget in map(self._scaled, SCALES):
             for e in _errors(self.schema, self.questions, budget, self.share):
                 if e.error:
-                    rows.append({"epsilon": _epsilon(budget)[0], "output": e.output, "error": e.error})
+                    rows.append({"epsilon": _epsilon(budget)[0], "output": self.label(e), "error": e.error})
         return rows
+
+    def label(self, of: ExpectedError | Gain) -> str:
+        """An output by its name, and by the number of its question if other questions have one of that name."""
+        namesakes = {e.question for e in self.errors if e.output == of.output}
+        return of.output if len(namesakes) < 2 else f"{of.output} of question {self.questions.index(of.question) + 1}"
 
     def attackers(self, source: Source = SYSTEM) -> list[AttackerShare]:
         """What an attacker gains under smaller and larger budgets."""
@@ -135,7 +140,11 @@ class WhatIf:
     def plot(self, attackers: Sequence[AttackerShare]) -> TopLevelMixin:
         """One page: errors against the budget, what changes of the schema gain, and what an attacker gains."""
         alt = altair()
-        charts = [_error_lines(alt, self.at_budgets()), _gain_bars(alt, self.gains), _attack_lines(alt, attackers)]
+        charts = [
+            _error_lines(alt, self.at_budgets()),
+            _gain_bars(alt, [replace(gain, output=self.label(gain)) for gain in self.gains]),
+            _attack_lines(alt, attackers),
+        ]
         page: TopLevelMixin = styled(
             alt.vconcat(*(chart for chart in charts if chart is not None)).resolve_scale(
                 color="independent", strokeDash="independent"

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from . import audit, check, compose, demonstrations, docs, holdout, ledger, linear, tables, theory, whatif
+from . import audit, check, compose, demonstrations, docs, holdout, ledger, linear, lint, tables, theory, whatif
 from .output import console
 
 app = typer.Typer(
@@ -21,6 +21,8 @@ for command in (
     demonstrations.demo,
     tables.init,
     check.check,
+    lint.lint,
+    lint.schema,
     whatif.whatif,
     tables.offer,
     tables.explain,

@@ -65,7 +65,12 @@ class SchemaOptions:
         data = None if self.data.lower().endswith(".toml") else self.data
         if data is not None and "://" not in data and table_file(data):
             located(data)  # reported before its schema, which would be missing too
-        return Table(data, self.schema or self._beside(".toml", "schema"), engine=self.engine)
+        return Table(data, self.schema_file, engine=self.engine)
+
+    @property
+    def schema_file(self) -> Path:
+        """The file of the schema."""
+        return self.schema or self._beside(".toml", "schema")
 
     def _beside(self, suffix: str, name: str) -> Path:
         """The file beside the data with this suffix."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -56,7 +57,7 @@ def whatif(
             save_plot(found.plot(attackers), place)
 
 
-def _grid(title: str, heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> Grid:
+def _grid(title: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Grid:
     grid = Grid(*heads, title=escape(title))
     for row in rows:
         grid.add_row(*map(escape, row))

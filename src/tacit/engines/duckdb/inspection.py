@@ -222,3 +222,15 @@ def reason(kind: str, cell: str) -> str:
         case "date" | "timestamp":
             return "a date in another form; set `format`" if _DATE.fullmatch(cell) else "not a date"
     return "of a type without text"
+
+
+def spans(source: DataSource, schema: Schema) -> dict[str, tuple[int, int]]:
+    """The middle 99 % of the values of each column of numbers, in steps and within its bounds."""
+    rows = concatenated([read(part, schema, lambda rows: rows.to_arrow_table()) for part in source.parts or [source]])
+    names = {name: f"c{i}" for i, (name, column) in enumerate(schema.columns) if column.domain.kind == "number"}
+    with closing(loader()) as database:
+        database.register("owned", rows)
+        ends = ", ".join(f"QUANTILE_DISC({c}, {q})" for c in names.values() for q in (0.005, 0.995))
+        found = database.execute(f"SELECT {ends or '1'} FROM owned").fetchone() or ()
+    both = {name: (found[2 * i], found[2 * i + 1]) for i, name in enumerate(names)}
+    return {name: (low, high) for name, (low, high) in both.items() if low is not None}
