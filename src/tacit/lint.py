@@ -33,8 +33,8 @@ def lint(schema: Schema, budget: Budget) -> Iterator[str]:
         )
     if schema.size is not None and delta > Fraction(1, schema.size):
         yield (
-            f"delta = {float(delta):.2g} is above 1 / size = {1 / schema.size:.2g}: a mechanism with such a delta could "
-            "publish somebody's rows as they are. Take a tenth of 1 / size at most."
+            f"delta = {float(delta):.2g} is above 1 / size = {1 / schema.size:.2g}: a mechanism with such a delta "
+            "could publish somebody's rows as they are. Take a tenth of 1 / size at most."
         )
     if schema.size is None:
         yield "There is no `size`: errors of means and relative errors cannot be stated. Set it, if it is public."
@@ -59,8 +59,8 @@ def lint_data(schema: Schema, spans: Mapping[str, tuple[Any, Any]], most_rows: i
         declared, needed = d.upper - d.lower, max(high - low, 1)
         if d.declared and declared > WIDE * needed:
             yield (
-                f"The bounds of {name} are {declared / needed:,.0f} times as wide as the middle 99 % of its values, and "
-                "sums as noisy. `tacit bounds` buys bounds that may be made public; what the data hold may not."
+                f"The bounds of {name} are {declared / needed:,.0f} times as wide as the middle 99 % of its values, "
+                "and sums as noisy. `tacit bounds` buys bounds that may be made public; what the data hold may not."
             )
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 WARNING = (
     "FOR THE CUSTODIAN'S EYES ONLY\n"
     "These are exact facts about the rows. They are not a release and have no privacy at all: do not send, publish or "
-    "keep them, and do not copy what you see here into the schema unless it is known from elsewhere."
+    "keep them. Bounds and labels of the schema stay what is known from elsewhere."
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -40,7 +40,7 @@ def whatif(
         with console.status("computing"):
             errors, gains, attackers = found.errors, found.gains, found.attackers()
         if as_json:
-            facts = {"errors": errors, "gains": gains, "attackers": attackers}
+            facts: dict[str, Sequence[Any]] = {"errors": errors, "gains": gains, "attackers": attackers}
             print_json({"left": found.left, **{name: [asdict(e) for e in each] for name, each in facts.items()}})
         else:
             title = f"each at {float(found.share):g} of {found.budget}; {found.left} more questions could be asked"

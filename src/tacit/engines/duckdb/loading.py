@@ -111,7 +111,7 @@ def concatenated(parts: Sequence[Any]) -> Any:
     """The rows of several parts; if their units are of different types, all units are text."""
     import pyarrow as pa
 
-    if len(parts) > 1 and len({str(part.schema.field("u").type) for part in parts}) > 1:
+    if "u" in parts[0].column_names and len({str(part["u"].type) for part in parts}) > 1:
         parts = [part.set_column(0, "u", part["u"].cast(pa.string())) for part in parts]
     return pa.concat_tables(parts)
 

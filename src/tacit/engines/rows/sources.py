@@ -12,6 +12,7 @@ import hashlib
 import itertools
 import math
 import os
+import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -85,8 +86,9 @@ class DataSource:
         assert self.path is not None
         if is_plain(self.path, self._schema.encoding):
             return self.path
-        self._unpacked = unpacked(self.path, self._schema.encoding)
-        return Path(f"/dev/fd/{self._unpacked.fileno()}")
+        file = unpacked(self.path, self._schema.encoding)
+        weakref.finalize(self, file.close)
+        return Path(f"/dev/fd/{file.fileno()}")
 
     @cached_property
     def header(self) -> list[str]:

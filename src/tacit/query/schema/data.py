@@ -101,12 +101,13 @@ def located(path: str | os.PathLike[str]) -> Path | Files:
 
 def _visible(folder: str) -> Iterable[str]:
     """The files of a folder but for those whose names begin with a point or an underscore, as of logs and markers."""
-    for entry in os.scandir(folder):
-        if not entry.name.startswith((".", "_")):
-            if entry.is_dir():
+    for name in os.listdir(folder):
+        if not name.startswith((".", "_")):
+            path = os.path.join(folder, name)
+            if os.path.isdir(path):
                 allowed = "a folder of files; for files in folders of it, write a pattern, such as visits/*/*.parquet"
                 raise BadSchema("data", folder, allowed)
-            yield entry.path
+            yield path
 
 
 def _joined(given: str, names: Iterable[str]) -> Files:

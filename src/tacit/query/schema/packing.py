@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
@@ -30,11 +31,12 @@ def is_plain(path: Path, encoding: str) -> bool:
 
 def unpacked(path: Path, encoding: str) -> IO[bytes]:
     """The plain text of a file, in UTF-8, in a temporary file that vanishes when it is closed."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115 (its reader closes it)
-    for part in _plain_parts(path, encoding):
-        file.write(part)
-    file.flush()
-    return file
+    with ExitStack() as failing:
+        file = failing.enter_context(tempfile.TemporaryFile())
+        file.writelines(_plain_parts(path, encoding))
+        file.flush()
+        failing.pop_all()  # from here on its reader closes it
+        return file
 
 
 def beginning(path: Path, encoding: str, least: int = _CHUNK) -> bytes:
