@@ -8,7 +8,22 @@ from typing import Annotated
 
 import typer
 
-from . import audit, board, compose, demonstrations, docs, holdout, ledger, linear, serve, tables, theory
+from . import (
+    audit,
+    board,
+    check,
+    compose,
+    demonstrations,
+    docs,
+    holdout,
+    ledger,
+    linear,
+    lint,
+    serve,
+    tables,
+    theory,
+    whatif,
+)
 from .output import console
 from .service import approvals, datasets, policies, upkeep, users
 
@@ -27,6 +42,10 @@ app.add_typer(upkeep.app, name="service")
 for command in (
     demonstrations.demo,
     tables.init,
+    check.check,
+    lint.lint,
+    lint.schema,
+    whatif.whatif,
     tables.offer,
     tables.explain,
     tables.ask,

@@ -18,7 +18,7 @@ import typer
 from ..core.accounting.budget import LEAST_SHARE, Budget
 from ..core.errors import BadParameter, LedgerUnavailable
 from ..core.parameters import rational
-from ..query.schema.data import TABLES, regular
+from ..query.schema.data import beside, located, table_file
 from .output import reporting_errors
 
 if TYPE_CHECKING:
@@ -44,17 +44,50 @@ Engine = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableOptions:
-    """A table, its schema, its ledger, and who asks."""
+class SchemaOptions:
+    """A table and its schema."""
 
     data: Annotated[
         str,
         typer.Argument(
-            help="The table: a .parquet, .csv, .arrow or .feather file; a database's URL; with --engine postgres or "
+            help="The table: a .parquet, .csv, .tsv, .arrow or .feather file (.csv.gz, .csv.zst), a folder or a "
+            "pattern of such files ('visits/*.csv'); a database's URL; with --engine postgres or "
             "spark, a table's name there; or a schema (.toml) that names its source."
         ),
     ]
     schema: Annotated[Path | None, typer.Option(help="The schema; by default the .toml file beside the data.")] = None
+    engine: Engine = None
+
+    def table(self) -> Table:
+        """The table with its schema."""
+        from ..query.python.table import Table
+
+        data = None if self.data.lower().endswith(".toml") else self.data
+        if data is not None and "://" not in data and table_file(data):
+            located(data)  # reported before its schema, which would be missing too
+        return Table(data, self.schema_file, engine=self.engine)
+
+    @property
+    def schema_file(self) -> Path:
+        """The file of the schema."""
+        return self.schema or self._beside(".toml", "schema")
+
+    def _beside(self, suffix: str, name: str) -> Path:
+        """The file beside the data with this suffix."""
+        if "://" in self.data:
+            says = f"The data are in a database, so no {name} file stands beside them. Pass --{name}."
+            raise BadParameter(name, "nothing", f"given as --{name}", says=says)
+        place = beside(self.data[:-5] if self.data.lower().endswith(".toml") else self.data, suffix)
+        if place is None:
+            says = f"No {name} file belongs to the files of {self.data}. Pass --{name}."
+            raise BadParameter(name, "nothing", f"given as --{name}", says=says)
+        return place
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(SchemaOptions):
+    """A table, its schema, its ledger, and who asks."""
+
     ledger: Annotated[
         str | None, typer.Option(help="The ledger, a file or a URL; by default the .ledger file beside the data.")
     ] = None
@@ -66,28 +99,10 @@ class TableOptions:
         typer.Option(help="With --budget: the smallest share of it that a question takes; by default 0.0001."),
     ] = None
     analyst: Annotated[str, typer.Option(help="Who asks.")] = "analyst"
-    engine: Engine = None
-
-    def table(self) -> Table:
-        """The table with its schema."""
-        from ..query.python.table import Table
-
-        data = None if self.data.lower().endswith(".toml") else self.data
-        if data is not None and "://" not in data and data.lower().endswith(TABLES):
-            regular("data", data, TABLES)  # reported before its schema, which would be missing too
-        return Table(data, self.schema or self._beside(".toml", "schema"), engine=self.engine)
 
     def lookups(self) -> dict[str, PublicTable]:
         """Public tables that a question in SQL can join, by name."""
         return {}
-
-    def _beside(self, suffix: str, name: str) -> Path:
-        """The file beside the data with this suffix."""
-        if "://" in self.data:
-            says = f"The data are in a database, so no {name} file stands beside them. Pass --{name}."
-            raise BadParameter(name, "nothing", f"given as --{name}", says=says)
-        ending = Path(self.data).suffix
-        return Path(f"{self.data.removesuffix(ending) if ending.lower() in (*TABLES, '.toml') else self.data}{suffix}")
 
     @property
     def opens_ledger(self) -> bool:
