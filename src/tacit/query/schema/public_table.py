@@ -73,7 +73,7 @@ def arrow(data: Any) -> Any:
     if isinstance(data, Database):
         raise BadSchema("data", str(data), "a file or a table in memory, where a table is public")
     if isinstance(data, Files):
-        return pa.concat_tables([_arrow(path) for path in data.paths])
+        return pa.concat_tables([arrow(path) for path in data.paths])
     if isinstance(data, Path):
         match form(data):
             case "parquet":
