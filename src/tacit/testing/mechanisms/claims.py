@@ -10,7 +10,7 @@ import inspect
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any
 
@@ -93,25 +93,24 @@ def outcome(y: object) -> Hashable:
 
 def fit(case: AnyExample, seed: int = 1) -> float:
     """The p-value of the sampler against the law on x; zero if the sampler gives an output of probability zero."""
-    mechanism, x, source = case.mechanism, case.x, Seeded(seed)
-    if _draws_rows_alike(case):
-        draw = iter(mechanism.sample_rows(np.stack([x] * case.draws), source)).__next__
-    else:
-        draw = partial(mechanism.sample, x, source)
-    return _p_value(mechanism.law(x), draw, case.draws)
+    source, sample_rows = Seeded(seed), _row_sampler(case)
+    draw: Callable[[], object] = partial(case.mechanism.sample, case.x, source)
+    if sample_rows is not None:
+        draw = iter(sample_rows(np.stack([case.x] * case.draws), source)).__next__
+    return _p_value(case.mechanism.law(case.x), draw, case.draws)
 
 
-def _draws_rows_alike(case: AnyExample) -> bool:
-    """Whether a mechanism that draws for many rows at once draws for one row, word for word, what it draws alone.
+def _row_sampler(case: AnyExample) -> Callable[[Any, Seeded], Sequence[object]] | None:
+    """The sampler of many rows at once, if there is one and it draws for one row, word for word, what `sample` draws.
 
-    Where two samplers differ in one draw out of fifty, so many seeds show it but for one time in 10^8.
+    Where the two differ in one draw out of fifty, so many seeds show it but for one time in 10^8.
     """
-    sample_rows = getattr(case.mechanism, "sample_rows", None)
-    return sample_rows is not None and all(
-        outcome(case.mechanism.sample(case.x, Seeded(seed)))
-        == outcome(sample_rows(np.stack([case.x]), Seeded(seed))[0])
-        for seed in range(SEEDS)
+    sample, sample_rows = case.mechanism.sample, getattr(case.mechanism, "sample_rows", None)
+    row = None if sample_rows is None else np.stack([case.x])
+    alike = sample_rows is not None and all(
+        outcome(sample(case.x, Seeded(seed))) == outcome(sample_rows(row, Seeded(seed))[0]) for seed in range(SEEDS)
     )
+    return sample_rows if alike else None
 
 
 def _p_value(law: Law, draw: Callable[[], object], draws: int) -> float:
