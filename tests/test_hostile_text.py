@@ -271,6 +271,7 @@ def test_every_command_shows_hostile_text_as_it_is(folder, tmp_path):
         say("ask", data, f"SELECT COUNT(*) FROM t WHERE {quoted(name)} = 1", *asked)
         say("ledger", "allow", ledger, f"[bold]{name}", "epsilon=1")
         say("ask", data, question, "--ledger", ledger, "--epsilon", name, "--analyst", name)
+    for i, name in enumerate(ACTING[:3]):
         on_boards(say, tmp_path / f"board {i}", name)
     notes = "SELECT note, COUNT(*) AS n FROM t GROUP BY note"
     say("ask", data, notes, *asked, "--csv", machine=True)
