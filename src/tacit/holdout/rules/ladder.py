@@ -39,7 +39,7 @@ from ...core.search import least_whole
 from ...storage import bare, stored
 from .. import histories
 from ..questions import HoldoutQuestion, Steps
-from .rule import COUNTED, MAX_RECORDS, Counted, Rule, State, Statement, shown, unit_fraction
+from .rule import COUNTED, MAX_RECORDS, Counted, InRounds, Rule, State, Statement, shown, unit_fraction
 
 _BLOCK = 1 << 22
 ABOUT = "The record is within {width} of the best true score submitted so far"
@@ -47,7 +47,7 @@ ABOUT = "The record is within {width} of the best true score submitted so far"
 
 @stored("Ladder", ("n", "beta", "grid", "width", "questions", "rise", "rounds"), optional={"rounds": None}, make=bare)
 @dataclass(frozen=True, init=False, repr=False)
-class Ladder(Rule):
+class Ladder(InRounds):
     """Answer with the record, which a submission raises if it is better by `rise` (default: best for `questions`)."""
 
     questions: int
@@ -146,18 +146,8 @@ class ParameterFreeLadder(Rule):
         )  # C(n, f) is largest at n // 2
         return _statement(self, 1 / math.sqrt(self.n - 1), ways + split - histories.log(self.beta))
 
-    def answer(self, state: State, questions: Sequence[HoldoutQuestion], source: Source) -> tuple[State, list[float]]:
+    def step(self, state: State, question: HoldoutQuestion, source: Source) -> tuple[State, float]:
         self.refuse_if_over(state)
-        answers = []
-        for question in questions:  # of a list each is a submission of its own
-            if self.over(state):
-                answers.append(math.nan)
-                continue
-            state, answer = self._one(state, question)
-            answers.append(answer)
-        return state, answers
-
-    def _one(self, state: State, question: HoldoutQuestion) -> tuple[State, float]:
         n, values = self.n, question.values
         before = np.frombuffer(base64.b64decode(state.values), np.int32) if state.values else np.zeros(n, np.int32)
         change = values - before
