@@ -30,7 +30,7 @@ from ...mechanisms import Gaussian
 from ...storage import bare, stored
 from .. import histories, planning, posterior, transfer
 from ..questions import HoldoutQuestion
-from .rule import COUNTED, Counted, InRounds, State, Statement, least
+from .rule import COUNTED, Counted, Rule, State, Statement, least
 
 
 @stored(
@@ -40,7 +40,7 @@ from .rule import COUNTED, Counted, InRounds, State, Statement, least
     make=bare,
 )
 @dataclass(frozen=True, init=False, repr=False)
-class GaussianAnswers(InRounds):
+class GaussianAnswers(Rule):
     """Answer `questions` questions with Gaussian noise of standard deviation `sigma` on the mean."""
 
     questions: int

@@ -41,7 +41,7 @@ from ...core.search import least_whole
 from ...storage import bare, stored
 from .. import histories
 from ..questions import HoldoutQuestion, Pairs
-from .rule import COUNTED, InRounds, State, Statement, unit_fraction
+from .rule import COUNTED, Rule, State, Statement, unit_fraction
 
 SURE = 0.9  # a mean that the first question must be answered about, or the rule is refused
 _MOST = 1 << 40  # wrong guesses, up to which those that are left are counted
@@ -54,7 +54,7 @@ _MOST = 1 << 40  # wrong guesses, up to which those that are left are counted
     make=bare,
 )
 @dataclass(frozen=True, init=False, repr=False)
-class GuessAndCheck(InRounds):
+class GuessAndCheck(Rule):
     """Answer with the guess if the holdout set confirms it, else with its own mean: within `width` of the truth."""
 
     guesses = True

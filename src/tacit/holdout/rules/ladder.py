@@ -39,7 +39,7 @@ from ...core.search import least_whole
 from ...storage import bare, stored
 from .. import histories
 from ..questions import HoldoutQuestion, Steps
-from .rule import COUNTED, MAX_RECORDS, Counted, InRounds, Rule, State, Statement, shown, unit_fraction
+from .rule import COUNTED, MAX_RECORDS, Counted, Rule, State, Statement, shown, unit_fraction
 
 _BLOCK = 1 << 22
 ABOUT = "The record is within {width} of the best true score submitted so far"
@@ -47,7 +47,7 @@ ABOUT = "The record is within {width} of the best true score submitted so far"
 
 @stored("Ladder", ("n", "beta", "grid", "width", "questions", "rise", "rounds"), optional={"rounds": None}, make=bare)
 @dataclass(frozen=True, init=False, repr=False)
-class Ladder(InRounds):
+class Ladder(Rule):
     """Answer with the record, which a submission raises if it is better by `rise` (default: best for `questions`)."""
 
     questions: int

@@ -44,7 +44,7 @@ from ...mechanisms import NumericSparse
 from ...storage import bare, stored
 from .. import histories, posterior, transfer
 from ..questions import HoldoutQuestion
-from .rule import COUNTED, Counted, InRounds, State, Statement, least, unit_fraction
+from .rule import COUNTED, Counted, Rule, State, Statement, least, unit_fraction
 
 EPSILONS = tuple(Fraction(2) ** j for j in range(-5, 4, 2))
 NUMBERS_SHARE = Fraction(1, 4)  # of epsilon, for the numbers that are released
@@ -57,7 +57,7 @@ NUMBERS_SHARE = Fraction(1, 4)  # of epsilon, for the numbers that are released
     make=bare,
 )
 @dataclass(frozen=True, init=False, repr=False)
-class ReusableHoldout(InRounds):
+class ReusableHoldout(Rule):
     """Answer with the guess while it is right, and with the noisy holdout value up to `exceptions` times."""
 
     guesses = True

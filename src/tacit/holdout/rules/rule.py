@@ -233,15 +233,19 @@ class Rule(ABC):
         """The state before the first question."""
         return State()
 
-    @abstractmethod
     def step(self, state: State, question: HoldoutQuestion, source: Source) -> tuple[State, float]:
         """The next state and the answer; raises `Spent`, before it reads the values, if the session has ended.
 
-        The answer is NaN if the holdout set cannot tell.
+        The answer is NaN if the holdout set cannot tell.  A rule defines this, or `answer`, which it then calls.
         """
+        after, (answer,) = self.answer(state, [question], source)
+        return after, answer
 
     def answer(self, state: State, questions: Sequence[HoldoutQuestion], source: Source) -> tuple[State, list[float]]:
-        """The next state and the answers to a list, here one after another; NaN where the session ends meanwhile."""
+        """The next state and the answers to a round; NaN where the set cannot tell, or is exhausted meanwhile.
+
+        A rule that counts a list once defines this; by default each question is a `step` of its own.
+        """
         self.refuse_if_over(state)
         answers = []
         for question in questions:
@@ -337,19 +341,6 @@ class Rule(ABC):
         return Holdout(
             self, data, train, keeper=keeper, analyst=analyst, unprotected=unprotected, known_as=known_as, ids=ids
         )
-
-
-@dataclass(frozen=True, init=False, repr=False)
-class InRounds(Rule):
-    """A rule that answers a list of questions at once, and counts it once."""
-
-    @abstractmethod
-    def answer(self, state: State, questions: Sequence[HoldoutQuestion], source: Source) -> tuple[State, list[float]]:
-        """The next state and the answers to a round; NaN where the set cannot tell, or is exhausted meanwhile."""
-
-    def step(self, state: State, question: HoldoutQuestion, source: Source) -> tuple[State, float]:
-        after, (answer,) = self.answer(state, [question], source)
-        return after, answer
 
 
 def unit_fraction(name: str, value: Number) -> Fraction:
