@@ -41,7 +41,14 @@ def test_the_drift_is_attained() -> None:
         # the output that is e^epsilon times likelier if the record is 1
         high, low = 1 - 1e-9, (1 - 1e-9) * math.exp(-epsilon)
         after = prior * high / (prior * high + (1 - prior) * low)
-        assert after - prior == pytest.approx(math.tanh(epsilon / 4), rel=1e-9)
+        assert after - prior == pytest.approx(posterior.moved(epsilon), rel=1e-9)
+
+
+def test_the_bound_by_information_is_nearly_attained() -> None:
+    """A fair bit that is told, with a lean of t, in one case of a hundred, and else not at all."""
+    for t in (0.01, 0.1):
+        nats = 0.01 * sum(p * math.log(2 * p) for p in (0.5 + t, 0.5 - t))
+        assert t <= posterior.information("0.01", nats, 1).width <= t * 1.02
 
 
 @settings(max_examples=150)

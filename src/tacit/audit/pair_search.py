@@ -15,7 +15,7 @@ from typing import Any
 
 from ..core.distance import ADD_REMOVE, AddRemove, Neighbours, Substitute
 from ..core.errors import BadParameter
-from ..core.parameters import Number, kind_of, whole
+from ..core.parameters import Number, instances, kind_of, whole
 from .estimation import MIN_SAMPLES, estimate
 
 Pair = tuple[Any, Any]
@@ -28,7 +28,7 @@ def neighbours(records: Sequence[Any], values: Iterable[Any] = (), relation: Nei
 
     `values` are the records that may be added or put in another's place: name extreme ones.
     """
-    table, others = list(records), list(values)
+    table, others = list(instances("records", records, object)), list(instances("values", values, object))
     if isinstance(relation, Substitute):
         changed = [[*table[:i], value, *table[i + 1 :]] for i in range(len(table)) for value in others]
     elif isinstance(relation, AddRemove):
@@ -40,7 +40,7 @@ def neighbours(records: Sequence[Any], values: Iterable[Any] = (), relation: Nei
 
 def pairs_of(pairs: Iterable[Pair]) -> list[Pair]:
     """The pairs, each checked to be two inputs."""
-    listed: list[Any] = list(pairs)
+    listed: tuple[Any, ...] = instances("pairs", pairs, object)
     if not listed or not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in listed):
         raise BadParameter("pairs", "something else", "pairs of inputs that are neighbours, such as [(0, 1)]")
     return [(x, y) for x, y in listed]

@@ -146,18 +146,8 @@ class ParameterFreeLadder(Rule):
         )  # C(n, f) is largest at n // 2
         return _statement(self, 1 / math.sqrt(self.n - 1), ways + split - histories.log(self.beta))
 
-    def answer(self, state: State, questions: Sequence[HoldoutQuestion], source: Source) -> tuple[State, list[float]]:
+    def step(self, state: State, question: HoldoutQuestion, source: Source) -> tuple[State, float]:
         self.refuse_if_over(state)
-        answers = []
-        for question in questions:  # of a list each is a submission of its own
-            if self.over(state):
-                answers.append(math.nan)
-                continue
-            state, answer = self._one(state, question)
-            answers.append(answer)
-        return state, answers
-
-    def _one(self, state: State, question: HoldoutQuestion) -> tuple[State, float]:
         n, values = self.n, question.values
         before = np.frombuffer(base64.b64decode(state.values), np.int32) if state.values else np.zeros(n, np.int32)
         change = values - before

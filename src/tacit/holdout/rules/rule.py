@@ -2,7 +2,7 @@
 
 A rule is a frozen value, fixed before any data is seen.
 
-    begin, answer  a pure function of an explicit state, as in `core.interactive`; the state is as private as the data
+    begin, step    a pure function of an explicit state, as in `core.interactive`; the state is as private as the data
     promise        how far all answers together are from the truth about the population, and by which theorem
     loss           the privacy loss of a whole session, under substitution of a record
     open           binds it to a holdout set: `session.Holdout`
@@ -152,8 +152,8 @@ class Rule(ABC):
         n: int,
         beta: Number,
         grid: Number,
-        *,
         width: Number | None,
+        *,
         questions: int | None = None,
         rounds: int | None = None,
     ) -> None:
@@ -233,17 +233,28 @@ class Rule(ABC):
         """The state before the first question."""
         return State()
 
-    @abstractmethod
-    def answer(self, state: State, questions: Sequence[HoldoutQuestion], source: Source) -> tuple[State, list[float]]:
-        """The next state and the answers to a round: NaN where the holdout set cannot tell, or is exhausted meanwhile.
-
-        Raises `Spent`, before it reads the values, if the session has ended.
-        """
-
     def step(self, state: State, question: HoldoutQuestion, source: Source) -> tuple[State, float]:
-        """The next state and the answer to one question, a round of its own."""
+        """The next state and the answer; raises `Spent`, before it reads the values, if the session has ended.
+
+        The answer is NaN if the holdout set cannot tell.  A rule defines this, or `answer`, which it then calls.
+        """
         after, (answer,) = self.answer(state, [question], source)
         return after, answer
+
+    def answer(self, state: State, questions: Sequence[HoldoutQuestion], source: Source) -> tuple[State, list[float]]:
+        """The next state and the answers to a round; NaN where the set cannot tell, or is exhausted meanwhile.
+
+        A rule that counts a list once defines this; by default each question is a `step` of its own.
+        """
+        self.refuse_if_over(state)
+        answers = []
+        for question in questions:
+            if self.over(state):
+                answers.append(math.nan)
+                continue
+            state, answer = self.step(state, question, source)
+            answers.append(answer)
+        return state, answers
 
     @cached_property
     @abstractmethod
@@ -294,7 +305,7 @@ class Rule(ABC):
         def narrow(**changes: Any) -> bool:
             try:
                 return replace(self, width=None, **changes).promise.width < VACUOUS
-            except BadParameter:
+            except (BadParameter, TypeError):  # or a rule of one's own with other parameters
                 return False
 
         ways = []
