@@ -180,3 +180,28 @@ def restore_recipe():
     block = page.partition("## Backup and restore")[2].partition("```sh restore\n")[2].partition("```")[0]
     assert block
     return block
+
+
+@pytest.mark.parametrize("fixture", ["pure.sqlite", "format_2/pure.sqlite"])
+def test_a_ledger_of_an_earlier_format_is_served_as_it_is(tmp_path, fixture):
+    """What it sold stays sold; the service writes nothing to it before somebody buys."""
+    source = Path(__file__).parents[1] / "fixtures" / "ledgers" / fixture
+    (tmp_path / "data").mkdir()
+    (tmp_path / "service.toml").write_text("")
+    place = tmp_path / "data" / "old.ledger"
+    for suffix in ("", ".key"):
+        if Path(f"{source}{suffix}").exists():
+            shutil.copyfile(f"{source}{suffix}", f"{place}{suffix}")
+            Path(f"{place}{suffix}").chmod(0o600)
+    with Ledger.open(place) as ledger:
+        name, head, budget = ledger.dataset, ledger.head(), ledger.budget
+    (tmp_path / "data" / "t.toml").write_text(SCHEMA.replace('"people"', f'"{name}"'))
+    (tmp_path / "data" / "t.csv").write_text("age\n30\n")
+    settings = Settings.load(tmp_path / "service.toml", {})
+    tables = (TableSource(str(tmp_path / "data" / "t.csv"), str(tmp_path / "data" / "t.toml")),)
+    with Store.open(settings.service.store) as store:
+        store.add_person("Ann", "owner", by="test")
+        added = register(store, settings, DataSet("old", tables, str(place)), by="Ann")
+        assert added.budget == budget
+        assert backup(store, tmp_path / "copy").heads["old"] == head
+    assert wrong(tmp_path) == []
