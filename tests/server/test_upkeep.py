@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -141,6 +142,33 @@ def test_a_backup_says_what_postgresql_keeps(server, tmp_path):
     with Store.open(server.url(schema="backed_up")) as store:
         store.add_person("Ann", "owner", by="test")
         assert backup(store, tmp_path / "copy").elsewhere == ["the store"]
+
+
+def test_the_key_of_a_ledger_in_postgresql_is_copied(machine, server, tmp_path):
+    (machine / "service.toml").write_text(f'[service]\ndatabases = ["{server.url()}"]\n')
+    settings = Settings.load(machine / "service.toml", {})
+    with Store.open(settings.service.store) as store:
+        place = server.url(schema="kept by the server")
+        there = replace(store.dataset("people"), name="distant", ledger=place, budget=Budget(epsilon=1))
+        with open_curator(register(store, settings, there, by="Ann"), settings) as curator:
+            curator.ask(QUESTION, epsilon="0.25")
+            key = curator.ledger.seal.path
+        made = backup(store, tmp_path / "copy")
+    assert made.elsewhere == ["the ledger of distant"] and list(made.heads) == ["people"]
+    assert (tmp_path / "copy" / key.name).read_bytes() == key.read_bytes()
+
+
+def test_what_was_half_registered_is_registered_again(machine, monkeypatch):
+    """A crash between the ledger and the store leaves a ledger that the same command takes."""
+    settings = Settings.load(machine / "service.toml", {})
+    with Store.open(settings.service.store) as store:
+        more = replace(store.dataset("people"), name="more", ledger="", budget=Budget(epsilon=2))
+        with monkeypatch.context() as patched:
+            patched.setattr(Store, "add_dataset", lambda *_, **__: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                register(store, settings, more, by="Ann")
+        assert (machine / "ledgers" / "more.ledger").exists() and store.dataset("more") is None
+        assert register(store, settings, more, by="Ann") == store.dataset("more")
 
 
 def test_a_restored_service_goes_on_where_the_backup_was_made(machine, tmp_path):
