@@ -99,7 +99,8 @@ class Stream:
         **unknown: object,
     ) -> None:
         terms: dict[str, Any] = {"threshold": threshold, "count": count, "queries": queries, "name": name}
-        mechanism = stream_mechanism(curator.table, kind, epsilon=epsilon, share=share, **terms, **unknown)
+        terms |= {"epsilon": epsilon, "share": share, **unknown}
+        mechanism = stream_mechanism(curator.table, kind, **terms)
         who = curator.who(analyst)
         purse = curator.purse(None, who)
 
