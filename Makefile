@@ -4,10 +4,14 @@ BIN := .venv/bin
 # Those with a peer's name are run by others, some by interpreters of their own.
 BENCHMARKS = $(filter-out $(addprefix benchmarks/,_% tables_% release_% ranges_%),$(wildcard benchmarks/*.py))
 
-.PHONY: demo test check slow fuzz spark lowest bench clean
+.PHONY: demo serve test check slow fuzz spark lowest bench clean
 
 demo: .venv/demo
 	$(BIN)/tacit demo
+
+# The same shop behind a service, for a browser on this machine.
+serve: .venv/serve
+	$(BIN)/tacit demo --serve
 
 test: check
 	$(BIN)/pytest
@@ -50,9 +54,10 @@ clean:
 
 # Each stamp says that one set of requirements is installed; it is renewed when these two files change.
 .venv/demo: EXTRA := [plots]
+.venv/serve: EXTRA := [plots,server]
 .venv/test: EXTRA := [test]
 .venv/bench: EXTRA := [bench]
-.venv/demo .venv/test .venv/bench: pyproject.toml constraints.txt | $(BIN)/python
+.venv/demo .venv/serve .venv/test .venv/bench: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.$(EXTRA)'
 	touch $@
 

@@ -4,6 +4,8 @@ import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported: pytest-xdist already uses every core
 
+import shutil
+
 import pytest
 from hypothesis import settings
 
@@ -26,3 +28,17 @@ def server():
     """A PostgreSQL server of this process's own."""
     with Server() as running:
         yield running
+
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def pytest_report_header():
+    """One line for machines without a browser."""
+    return None if CHROMIUM else "no Chromium is installed, so the tests of the page in a browser are skipped"
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The program of an installed browser."""
+    return CHROMIUM or pytest.skip("no Chromium is installed")

@@ -21,6 +21,7 @@ from tacit.core.accounting.loss import Loss
 from tacit.ledger import Ledger
 from tacit.plots import save
 from tacit.release import Release
+from tacit.server.store import Store
 from tacit.workloads import marginals
 
 TAGS = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<!--", "&lt;b&gt;\"'"]
@@ -194,7 +195,7 @@ def test_every_error_is_safe_whatever_it_quotes():
 
 def run(*words, code=0):
     result = CliRunner().invoke(app, [str(word) for word in words])
-    assert result.exit_code in (code, 2, 3), result.output
+    assert result.exit_code in (code, 1, 2, 3) and not isinstance(result.exception, Exception), result.output
     return result.output
 
 
@@ -277,7 +278,59 @@ def test_every_command_shows_hostile_text_as_it_is(folder, tmp_path):
     hostile = tmp_path / "odd \x1b[2J[bold].csv"
     hostile.write_text(f"{quoted(ACTING[1])},b\n1,2\n")
     say("init", hostile)
-    assert seen == commands() - OWN
+    assert seen == {path for path in commands() - OWN if path[0] not in SERVICE}
+
+
+SERVICE = ("user", "dataset", "policy", "approval", "service")
+
+
+def test_every_command_about_the_service_shows_hostile_text_as_it_is(folder, tmp_path, monkeypatch):
+    """As a name, a label, a path, a number, a request that waits, and in the log of acts."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TACIT_SERVICE_ROOTS", json.dumps([str(folder)]))
+    seen = set()
+
+    def say(*words):
+        seen.add(words[:2])
+        text = run(*words)
+        assert not ACTS.search(text)
+        shown(text)
+        return text
+
+    say("user", "add", "Ann", "--role", "owner")
+    table = "dataset", "add", "t", folder / "t.parquet", "--budget", "epsilon=1 delta=1e-6"
+    say(*table)
+    with Store.open(tmp_path / "service.store") as store:
+        for name in EVERYTHING:
+            person = name if name in TAGS + MARKUP else "Ann"
+            if person != "Ann":
+                store.add_person(person, "analyst", by=name)
+                store.issue_token(person, "token", person, by=name)
+            store.request_approval("t", person, name, name)
+            store.add_job("t", person, name, name)
+    for name in (TAGS[0], *MARKUP[:3], HIDDEN[0], *ACTING[:2], ACTING[-1]):
+        say("user", "add", f"a{name}", "--role", name)
+        for command in ("token", "link", "revoke"):
+            say("user", command, name)
+        say("user", "revoke-token", name)
+        say("dataset", "add", name, name, "--schema", name, "--ledger", name, "--public", name, "--engine", name)
+        say("dataset", "remove", name)
+        say("policy", "set", "t", f"person:{name}", "--most", "0.5")
+        say("policy", "set", "t", name, "--most", name)
+        say("policy", "remove", "t", name)
+        for command in ("approve", "deny"):
+            say("approval", command, name)
+        say("service", "cancel", name)
+        say("service", "publish", name, name)
+        say("user", "list", "--config", f"{name}.toml")
+        say("service", "check", "--config", f"{name}.toml")
+    say("user", "list", "--tokens")
+    for command in ("user list", "dataset list", "policy show t", "approval list", "service acts", "service jobs"):
+        listed = say(*command.split())
+        assert "[bold]" in listed or command in ("dataset list", "user list")
+        json.loads(say(*command.split(), "--json"))
+    say("service", "backup", tmp_path / "copy \x1b[2J")
+    assert seen == {path for path in commands() if path[0] in SERVICE}
 
 
 def test_honest_text_is_shown_and_exported_as_it_is():

@@ -23,7 +23,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 PURE = ("composition", "core", "mechanisms", "storage", "theory", "workloads")
 RANDOM = ("numpy.random", "random", "secrets")
 OUTSIDE = ("socket", "time", "builtins.open", "builtins.input", "builtins.print", "builtins.__import__")
-SERVER = ("starlette", "uvicorn", "msgspec", "jinja2", "authlib", "httpx")
+SERVER = ("starlette", "uvicorn", "msgspec", "jinja2", "authlib", "httpx2")
 HEADINGS = ("Definition.", "Privacy.", "Utility.", "References.")
 HEAVY = {"pyspark", "altair", "duckdb", "sqlite3", "pandas", "typer", *SERVER}
 UNASKED = {"altair", "pandas", "polars", "psycopg", "pyspark", "scipy", "tacit.server", *SERVER} | {
@@ -262,7 +262,8 @@ def test_a_wheel_holds_the_documents_and_prints_them(tmp_path: Path) -> None:
         archive.extractall(tmp_path / "site")
     pages = {path.name: path.read_bytes() for path in (ROOT / "docs").glob("*.md")}
     assert {path.name: path.read_bytes() for path in (tmp_path / "site/tacit/docs").iterdir()} == pages
-    modules = {path.relative_to(PACKAGE) for path in PACKAGE.rglob("*") if path.suffix in (".py", ".typed")}
+    kinds = (".py", ".typed", ".html", ".js", ".css", ".svg")
+    modules = {path.relative_to(PACKAGE) for path in PACKAGE.rglob("*") if path.suffix in kinds}
     assert all((tmp_path / "site/tacit" / module).exists() for module in modules)
     done = subprocess.run(
         [sys.executable, "-m", "tacit", "docs", "tables"],

@@ -137,6 +137,11 @@ def test_an_infinite_price_is_refused_where_there_is_a_limit():
     assert isinstance(decide(Policy(approval=1), "question", float("inf")), NeedsApproval)
 
 
+def test_every_purchase_is_also_one_that_takes_nothing():
+    assert isinstance(decide(Policy(approval=0), "question", 0), NeedsApproval)
+    assert decide(Policy(approval="0.1"), "question", Fraction(1, 10)) == Allowed()
+
+
 @pytest.mark.parametrize("text", ["role:analyst", "role:owner"])
 def test_subjects_of_roles(text):
     assert subject(text) == text

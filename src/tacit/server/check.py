@@ -17,7 +17,7 @@ from .config import BadConfig, Settings
 from .registration import tables_of
 from .store import DataSet, Store
 
-LIBRARIES = {"server": ("starlette", "uvicorn", "msgspec", "jinja2"), "oidc": ("authlib", "httpx")}
+LIBRARIES = {"server": ("starlette", "uvicorn", "msgspec", "jinja2"), "oidc": ("authlib", "httpx2")}
 
 
 @dataclass(frozen=True)

@@ -224,6 +224,12 @@ def test_a_store_of_a_newer_version_is_refused(fresh):
         raw.execute("DROP TRIGGER no_update")
         raw.execute("UPDATE entries SET subject = ?", (f"format {FORMAT + 1}",))
     raw.close()
+    newer = r"a newer version of tacit wrote it \(format 2; this version reads 1\); update tacit"
+    with pytest.raises(StoreUnavailable, match=newer):
+        Store.open(place)
+    with sqlite3.connect(place) as raw:
+        raw.execute("CREATE TABLE more (x)")
+    raw.close()
     with pytest.raises(StoreUnavailable, match=r"a newer version of tacit wrote it \(format 2; this version reads 1\)"):
         Store.open(place)
 
@@ -239,16 +245,20 @@ def test_what_is_no_store_is_refused(fresh, tmp_path, server):
     from tacit.ledger import Ledger
 
     Ledger.open(tmp_path / "people.ledger", Budget(epsilon=1)).close()
-    with pytest.raises(StoreUnavailable, match="its tables are not those of a store"):
+    with pytest.raises(StoreUnavailable, match="there is a database, but not a store"):
         Store.open(tmp_path / "people.ledger")
     (tmp_path / "text").write_text("no database" * 1000)
     os.chmod(tmp_path / "text", 0o600)
     with pytest.raises(StoreUnavailable, match="not a database"):
         Store.open(tmp_path / "text")
     os.chmod(place, 0o644)
-    with pytest.raises(StoreUnavailable, match="other users may read or write the file"):
+    with pytest.raises(
+        StoreUnavailable, match="other users may read or write the file; chmod 600 it, if it is a store"
+    ):
         Store.open(place)
-    secret = server.url().replace("postgres@", "postgres:hunter2@").replace("postgresql://", "postgresql://", 1)
+    with pytest.raises(BadParameter, match="The store must be a path, or a URL of sqlite, postgresql; got 'mysql'"):
+        Store.open("mysql://h/d")
+    secret = server.url().replace("postgres@", "postgres:hunter2@")
     with pytest.raises(StoreUnavailable) as refused:
         Store.open(secret.replace("/postgres?", "/nowhere?"))
     assert "hunter2" not in str(refused.value)

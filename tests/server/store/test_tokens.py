@@ -126,6 +126,17 @@ def test_who_is_revoked_is_shut_out_with_every_token_and_comes_back_with_none(st
         assert other.person("bob") and not other.authenticate(texts[0]) and not other.redeem_link(link)
 
 
+def test_tokens_that_expired_long_ago_are_forgotten(store, clock):
+    _, old = store.issue_token("bob", "link", by="Ann")
+    clock(people.LIFETIME["link"] + people.FORGOTTEN)
+    _, new = store.issue_token("bob", "link", by="Ann")
+    assert {each.id for each in store.tokens()} == {old.id, new.id}
+    clock(timedelta(seconds=1))
+    store.issue_token("Ann", "link", by="Ann")
+    assert [each.id for each in store.tokens("bob")] == [new.id]
+    assert any(old.id in act.subject for act in store.acts())
+
+
 def test_the_last_owner_stays(store):
     with pytest.raises(StoreConflict, match=r"'Ann' is the last owner\. Add another owner first\."):
         store.revoke_person("Ann", by="Ann")

@@ -1,4 +1,4 @@
-"""Upkeep of the service: `tacit service acts | jobs | cancel | publish | backup`."""
+"""Upkeep of the service: `tacit service check | acts | jobs | cancel | publish | backup`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,21 @@ import typer
 from ..output import Json
 from .options import Config, actor, opened, print_rows, say
 
-app = typer.Typer(no_args_is_help=True, help="The log, the jobs, the published releases and the backup of the service.")
+app = typer.Typer(
+    no_args_is_help=True, help="Checks, the log, the jobs, published releases and the backup of the service."
+)
+
+
+@app.command()
+def check(config: Config = None) -> None:
+    """Look at all that the service needs, as `tacit serve --check` does; the exit code is 1 if anything is wrong."""
+    from ...server.check import findings
+
+    found = findings(config)
+    for each in found:
+        say(f"{'WRONG  ' if each.wrong else 'ok     '}{each.what}: {each.says}")
+    if any(each.wrong for each in found):
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn, Self, TypeVar
 
-from ...core.errors import LedgerCorrupt, LedgerError, LedgerUnavailable, TacitError
+from ...core.errors import BadParameter, LedgerCorrupt, LedgerError, LedgerUnavailable, TacitError
 from ...core.randomness import SYSTEM
 from ...ledger.stores.address import Address
 from ...ledger.stores.dialect import Connection
@@ -25,7 +25,7 @@ T = TypeVar("T")
 _MAX_REMEMBERED = 10_000
 _VERSION = "SELECT MAX(seq) FROM entries"
 _APPEND = "INSERT INTO entries (seq, time, actor, act, subject) VALUES (:seq, :time, :actor, :act, :subject)"
-_FIRST = "SELECT act, subject FROM entries WHERE seq = 1"
+_FIRST = "SELECT subject FROM entries WHERE seq = 1"
 _ACTS = "SELECT seq, time, actor, act, subject FROM entries WHERE seq > :after ORDER BY seq"
 
 
@@ -59,51 +59,27 @@ def number() -> str:
 class Database:
     """The tables of one store, which threads, forks and several processes may use at once."""
 
-    def __init__(self, place: str | os.PathLike[str], create: bool = True) -> None:
-        with _translated(place):
-            self._writer = Tables(place, create, STORE)
-            self.place = self._writer.place
-            try:
-                with self._writer.reading() as connection:
-                    empty = not self._recognised(connection)
-                if empty and not create:
-                    raise _none(self.place)
-                if empty:
-                    self._make()
-                self._reader = Tables(place, False, STORE)
-            except BaseException:
-                self._writer.close()
-                raise
-            for tables in (self._writer, self._reader):
-                with tables.reading() as connection:
-                    tables.dialect.guard(connection)
+    def __init__(self, writer: Tables, reader: Tables) -> None:
+        self._writer, self._reader, self.place = writer, reader, writer.place
         self._remembered: dict[tuple[str, ...], tuple[int, Any]] = {}
 
     @classmethod
     def open(cls, place: str | os.PathLike[str], create: bool = True) -> Self:
         """Open the store at a path or URL; by default, make it if there is none."""
-        return cls(place, create)
-
-    def _recognised(self, connection: Connection) -> bool:
-        """Whether there is a store, of a format that this version reads; False if there are no tables at all."""
-        tables = self._writer.dialect.tables(connection)
-        if not tables:
-            return False
-        first = connection.execute(_FIRST).fetchone() if tables == STORE.tables.keys() else None
-        name, _, number = first[1].partition(" ") if first is not None else ("", "", "")
-        if name != "format" or not number.isdecimal():
-            newer = "its tables are not those of a store; check the path, or update tacit if a newer version made it"
-            raise StoreUnavailable(self.place, newer)
-        if int(number) != FORMAT:
-            reason = f"a newer version of tacit wrote it (format {number}; this version reads {FORMAT}); update tacit"
-            raise StoreUnavailable(self.place, reason)
-        return True
-
-    def _make(self) -> None:
-        with self._writer.writing() as connection:
-            if not self._recognised(connection):  # else another process made it just now
-                self._writer.dialect.install(connection)
-                self._log(connection, "tacit", "made the store", f"format {FORMAT}")
+        with _translated(place), ExitStack() as opened:
+            writer = opened.enter_context(closing(Tables(place, create, STORE)))
+            with writer.reading() as connection:
+                there = _recognised(writer, connection)
+            if not there and not create:
+                raise _none(writer.place)
+            if not there:
+                _make(writer)
+            reader = opened.enter_context(closing(Tables(place, False, STORE)))
+            for tables in (writer, reader):
+                with tables.reading() as connection:
+                    tables.dialect.guard(connection)
+            opened.pop_all()
+            return cls(writer, reader)
 
     def reading(self) -> AbstractContextManager[Connection]:
         """A transaction that sees one moment."""
@@ -120,8 +96,13 @@ class Database:
 
     def _log(self, connection: Connection, actor: str, act: str, subject: str) -> None:
         """Append an act to the log; whatever was remembered before is then read anew, in every process."""
-        (last,) = connection.execute(_VERSION).fetchone()
-        entry = {"seq": (last or 0) + 1, "time": written(now()), "actor": actor, "act": act, "subject": subject}
+        entry = {
+            "seq": _version(connection) + 1,
+            "time": written(now()),
+            "actor": actor,
+            "act": act,
+            "subject": subject,
+        }
         connection.execute(_APPEND, entry)
 
     def acts(self, after: int = 0) -> list[Act]:
@@ -172,6 +153,29 @@ class Database:
         raise TypeError("A store cannot be copied or pickled. Open it by its path, which any process may do.")
 
 
+def _recognised(tables: Tables, connection: Connection) -> bool:
+    """Whether there is a store, of a format that this version reads; False if there are no tables at all."""
+    names = tables.dialect.tables(connection)
+    if not names:
+        return False
+    first = connection.execute(_FIRST).fetchone() if names >= {"entries", "people", "tokens"} else None
+    name, _, written_by = ("", "", "") if first is None else first[0].partition(" ")
+    if name != "format" or not written_by.isdecimal():
+        raise StoreUnavailable(tables.place, "there is a database, but not a store; check the path")
+    if int(written_by) > FORMAT:
+        newer = f"a newer version of tacit wrote it (format {written_by}; this version reads {FORMAT}); update tacit"
+        raise StoreUnavailable(tables.place, newer)
+    return True
+
+
+def _make(tables: Tables) -> None:
+    with tables.writing() as connection:
+        if not _recognised(tables, connection):  # else another process made it just now
+            tables.dialect.install(connection)
+            made = {"actor": "tacit", "act": "made the store", "subject": f"format {FORMAT}"}
+            connection.execute(_APPEND, {"seq": 1, "time": written(now()), **made})
+
+
 def _version(connection: Connection) -> int:
     return int(connection.execute(_VERSION).fetchone()[0])
 
@@ -191,4 +195,9 @@ def _translated(place: object) -> Iterator[None]:
             raise _none(place) from None
         reason = error.reason if isinstance(error, LedgerUnavailable | LedgerCorrupt) else str(error)
         shown = str(Address.read(place)) if isinstance(place, str) and "://" in place else place  # without a password
-        raise StoreUnavailable(shown, reason.rstrip(".")) from None
+        raise StoreUnavailable(shown, reason.rstrip(".").replace("ledger", "store")) from None
+    except BadParameter as error:
+        if error.name != "ledger":
+            raise
+        says = f"The store must be {error.allowed}; got {error.given}."
+        raise BadParameter("store", error.given, error.allowed, says=says) from None

@@ -26,6 +26,7 @@ from .records import KINDS, Issued, Kind, Login, TokenInfo
 PREFIX = "tacit_"
 LIFETIME = {"token": timedelta(days=90), "link": timedelta(days=1), "session": timedelta(hours=12)}
 MAX_LIFETIME = timedelta(days=366)
+FORGOTTEN = timedelta(days=30)  # after a token expired; the log of acts goes on to name it
 _BEARERS: tuple[Kind, ...] = ("token",)
 _LENGTH = len(PREFIX) + 43  # 256 bits in base64url
 _MAX_LABEL = 200  # characters
@@ -108,6 +109,7 @@ class People(Database):
         text = PREFIX + base64.urlsafe_b64encode(SYSTEM.words(4).tobytes()).decode().rstrip("=")
         row = {name: getattr(info, name) for name in ("id", "kind", "label", "created", "expires")}
         row |= {"digest": _digest(text), "person": skeleton(info.person), "parent": parent or None}
+        connection.execute("DELETE FROM tokens WHERE expires < :then", {"then": written(now() - FORGOTTEN)})
         connection.execute(_NEW_TOKEN, row)
         self._log(connection, by, f"issued the {info.kind}", f"{info.id} of {info.person}")
         return Issued(text, info)
