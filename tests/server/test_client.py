@@ -4,12 +4,13 @@ import json
 import random
 import threading
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import tacit
-from server.serving import Server
+from server.serving import Server, self_signed
 from tacit.cli import app
 from tacit.client import connect
 from tacit.client.errors import ApprovalNeeded, NotFound, Unauthenticated
@@ -83,7 +84,7 @@ def test_random_questions_are_the_same_here_and_there(server, seed):
     budget = tacit.Budget(epsilon=40, delta="1e-4") if seed % 2 else tacit.Budget(rho=8, delta="1e-4")
     name, questions = server.add(budget), Questions(seed)
     with local(server, name) as here, server.seen_by("ann", name) as there:
-        for _ in range(8):
+        for _ in range(5):
             curators = questions.random.sample([here, there], 2)
             state = questions.random.getstate()
             (first_sql, first_python), terms = questions.next(curators[0])
@@ -144,6 +145,19 @@ def test_the_only_data_set_need_not_be_named(tmp_path):
         second = server.add(tacit.Budget(epsilon=1))
         with pytest.raises(tacit.BadParameter, match=f"one of {first}, {second}"):
             connect(server.url, server.token("ann"))
+    finally:
+        server.close()
+
+
+def test_a_certificate_that_is_not_trusted_is_refused(tmp_path):
+    certificate, key = self_signed(tmp_path)
+    server = Server(tmp_path, ssl_certfile=certificate, ssl_keyfile=key)
+    try:
+        name = server.add(tacit.Budget(epsilon=1))
+        with pytest.raises(tacit.client.errors.Unreachable, match="its certificate is not trusted"):
+            connect(server.url, server.token("ann"), name)
+        with connect(server.url, server.token("ann"), name, authority=certificate) as ann:
+            assert ann.ask(COUNT, epsilon="0.1").price == Fraction(1, 10)
     finally:
         server.close()
 
@@ -285,6 +299,25 @@ def test_a_service_is_found_by_the_environment(server):
     files = server.folder / "data" / name / "people.parquet"  # which is no data set of the service
     code, _, wrong = run("ask", files, COUNT, "--epsilon", "0.1", **variables)
     assert code == 2 and "There is no ledger" in " ".join(wrong.split())
+
+
+def test_the_examples_of_the_document_run(server, monkeypatch):
+    """Those that ask a service do so here, and the others are run with all documents."""
+    page = (Path(__file__).parents[2] / "docs" / "clients.md").read_text()
+    blocks = [block.split("```")[0] for block in page.split("```python\n")[1:]]
+    name, opened = server.add(tacit.Budget(epsilon=1)), []
+
+    def connected(url, token, dataset):
+        opened.append(connect(server.url, token, name))
+        return opened[-1]
+
+    monkeypatch.setattr(tacit, "connect", connected, raising=False)
+    namespace = {"token": server.token("ann")}
+    for block in blocks:
+        if not block.startswith(">>>"):
+            exec(block, namespace)
+    assert len(opened) == 1 and len(opened[0].history()) == 1
+    opened[0].close()
 
 
 def test_the_client_needs_none_of_the_service(tmp_path):
