@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from . import audit, compose, demonstrations, docs, history, holdout, ledger, linear, tables, theory
+from . import audit, compose, demonstrations, docs, history, holdout, ledger, linear, serve, tables, theory
 from .output import console
 from .service import approvals, datasets, policies, upkeep, users
 
@@ -37,6 +37,7 @@ for command in (
     theory.theory,
     compose.compose,
     audit.audit,
+    serve.serve,
     docs.docs,
 ):
     app.command()(command)

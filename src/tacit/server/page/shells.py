@@ -19,7 +19,10 @@ from .vega import vega
 
 FOLDER = Path(__file__).parent / "static"
 TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
-REVALIDATE = {**SECURITY, "Cache-Control": "no-cache"}  # asked for each time, and answered by 304 while the file is the same
+REVALIDATE = {
+    **SECURITY,
+    "Cache-Control": "no-cache",
+}  # asked for each time, and answered by 304 while the file is the same
 
 # Address, module, title, and a sentence under the title.
 PAGES = (
@@ -27,7 +30,12 @@ PAGES = (
     ("/login", "login.js", "Log in", ""),
     ("/d/{name}", "ask.js", "Ask", ""),
     ("/d/{name}/history", "history.js", "History", ""),
-    ("/d/{name}/tables", "tables.js", "Cross-tables", "Buy one model; read any cross-table of its attributes for nothing."),
+    (
+        "/d/{name}/tables",
+        "tables.js",
+        "Cross-tables",
+        "Buy one model; read any cross-table of its attributes for nothing.",
+    ),
     ("/r/{hash}", "release.js", "A release", ""),
     ("/custody", "custody.js", "Custody", "What is held, who may ask what, and what was sold."),
     ("/learn", "learn.js", "Learn", "What the noise is, what it costs, and what it protects from."),

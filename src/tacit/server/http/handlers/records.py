@@ -98,7 +98,9 @@ def _verdict(verdict: records.Verdict) -> VerdictAnswer:
 
 def export(call: Call) -> Answer:
     """All entries of a ledger as JSON lines, with what was released."""
-    file = tempfile.TemporaryFile("w+", encoding="ascii")  # noqa: SIM115 - closed once it is sent
-    call.service.curator(call.access).ledger.export(file)
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - closed once it is sent
+    text = io.TextIOWrapper(file, encoding="ascii")
+    call.service.curator(call.access).ledger.export(text)
+    text.detach()
     file.seek(0)
-    return Answer(file.buffer, media="application/x-ndjson")
+    return Answer(file, media="application/x-ndjson")
