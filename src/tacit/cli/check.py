@@ -33,7 +33,7 @@ def check(options: SchemaOptions) -> None:
     from ..engines.duckdb.inspection import inspect
     from ..engines.rows.sources import DataSource
 
-    table = options.table()
+    table = options.own_table()
     if not isinstance(table.data, Path | Files):
         says = "tacit check reads files. Export the table to a Parquet file, and check that with the same schema."
         raise BadParameter("data", str(table.data), "a file, a folder or a pattern of files", says=says)

@@ -36,7 +36,7 @@ def lint(
         from ..engines.duckdb.inspection import inspect, spans
         from ..engines.rows.sources import DataSource
 
-        table = options.table()
+        table = options.own_table()
         if not isinstance(table.data, Path | Files):
             raise BadParameter("data", str(table.data), "a file, a folder or a pattern of files, to look at")
         console.print(Panel(WARNING, style="bold red"))

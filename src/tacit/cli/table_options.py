@@ -7,6 +7,7 @@ schema names its source, the schema can be given instead of the data.
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,8 +23,9 @@ from ..query.schema.data import beside, located, table_file
 from .output import reporting_errors
 
 if TYPE_CHECKING:
+    from ..client import RemoteCurator
     from ..curator import Curator
-    from ..query.python.table import Table
+    from ..query.python.table import DeclaredTable, Table
     from ..query.schema.public_table import PublicTable
 
 Epsilon = Annotated[
@@ -52,14 +54,14 @@ class SchemaOptions:
         typer.Argument(
             help="The table: a .parquet, .csv, .tsv, .arrow or .feather file (.csv.gz, .csv.zst), a folder or a "
             "pattern of such files ('visits/*.csv'); a database's URL; with --engine postgres or "
-            "spark, a table's name there; or a schema (.toml) that names its source."
+            "spark, a table's name there; a schema (.toml) that names its source; or with --url, a data set's name."
         ),
     ]
     schema: Annotated[Path | None, typer.Option(help="The schema; by default the .toml file beside the data.")] = None
     engine: Engine = None
 
-    def table(self) -> Table:
-        """The table with its schema."""
+    def own_table(self) -> Table:
+        """The table on this machine, with its schema."""
         from ..query.python.table import Table
 
         data = None if self.data.lower().endswith(".toml") else self.data
@@ -99,6 +101,36 @@ class TableOptions(SchemaOptions):
         typer.Option(help="With --budget: the smallest share of it that a question takes; by default 0.0001."),
     ] = None
     analyst: Annotated[str, typer.Option(help="Who asks.")] = "analyst"
+    url: Annotated[
+        str | None,
+        typer.Option(envvar="TACIT_URL", help="A service, which holds the data; DATA is then the name of a data set."),
+    ] = None
+    token_file: Annotated[
+        Path | None, typer.Option(help="With --url: a file with the token; by default the token is in TACIT_TOKEN.")
+    ] = None
+
+    @property
+    def remote(self) -> bool:
+        """Whether the data are behind a service: DATA is no file and no database, and there is an address."""
+        local = "://" in self.data or table_file(self.data) or self.data.lower().endswith(".toml")
+        return self.url is not None and not local
+
+    def _connected(self) -> RemoteCurator:
+        """The curator of a data set behind a service."""
+        from ..client import connect
+
+        text = os.environ.get("TACIT_TOKEN", "") if self.token_file is None else self.token_file.read_text("utf-8")
+        if not text.strip():
+            says = "A service asks for a token. Pass --token-file, or set TACIT_TOKEN."
+            raise BadParameter("token", "nothing", "given in a file or in TACIT_TOKEN", says=says)
+        return connect(self.url or "", text.strip(), self.data)
+
+    def table(self) -> DeclaredTable:
+        """The table with its schema."""
+        if self.remote:
+            with self._connected() as curator:
+                return curator.table
+        return self.own_table()
 
     def lookups(self) -> dict[str, PublicTable]:
         """Public tables that a question in SQL can join, by name."""
@@ -123,11 +155,13 @@ class TableOptions(SchemaOptions):
         """The smallest share of the budget that a question takes, in a ledger that is not opened yet."""
         return LEAST_SHARE if self.least_share is None else rational("least_share", self.least_share)
 
-    def curator(self) -> Curator:
+    def curator(self) -> Curator | RemoteCurator:
         """A curator of the table, with its ledger."""
         from ..curator import Curator
 
-        table, public = self.table(), self.lookups()
+        if self.remote:
+            return self._connected()
+        table, public = self.own_table(), self.lookups()
         budget = parse_budget(self.budget) if self.budget else None
         more: dict[str, Any] = {"public": public.values(), "analyst": self.analyst, "least_share": self.least_share}
         return Curator(table, ledger=self.ledger_place, budget=budget, **more)
