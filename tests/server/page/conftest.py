@@ -1,11 +1,12 @@
 """One browser and one service for all tests of the page."""
 
-import csv
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import uvicorn
 
@@ -69,11 +70,11 @@ def fill(store, place, settings):
     (place / "shop.toml").write_text(SCHEMA, "utf-8")
     (place / "hostile.toml").write_text(HOSTILE, "utf-8")
     write(place / "shop.parquet", 4000, 1000)
-    with (place / "hostile.csv").open("w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file)
-        rows.writerow(["person", HOSTILE_COLUMN, "amount", "remark"])
-        rows.writerows([i, LABELS[i % len(LABELS)], i % 10, TEXT_KEY] for i in range(600))
-    for name, data, epsilon in (("shop", "shop.parquet", 1), ("small", "shop.parquet", 1), ("hostile", "hostile.csv", 10)):
+    people = range(600)
+    columns = {"person": list(people), HOSTILE_COLUMN: [LABELS[i % len(LABELS)] for i in people]}
+    columns |= {"amount": [i % 10 for i in people], "remark": [TEXT_KEY] * len(people)}
+    pq.write_table(pa.table(columns), place / "hostile.parquet")
+    for name, data, epsilon in (("shop", "shop.parquet", 1), ("small", "shop.parquet", 1), ("hostile", "hostile.parquet", 10)):
         schema = "hostile.toml" if name == "hostile" else "shop.toml"
         table = TableSource(str(place / data), str(place / schema))
         budget = Budget(epsilon=epsilon, delta="1e-9")

@@ -103,7 +103,7 @@ def test_clicks_and_text_are_two_views_of_one_question(visit):
         page.fill("#sql", text.replace("GROUP BY region", "GROUP BY region ORDER BY n DESC"))
         page.get_by_text("the text alone counts").wait_for()
         page.fill("#sql", "select count(distinct PERSON) from purchases where not card")
-        page.get_by_text("how many person").wait_for()
+        page.locator(".chip", has_text="how many, each person once").wait_for()
 
 
 READS = """async ([text, tables]) => {

@@ -34,12 +34,14 @@ start(async (page, me) => {
   await Promise.all([part(bodies.approvals, approvals), part(bodies.datasets, (node) => holdings(node, datasets)), part(bodies.people, people), datasets.length ? show(datasets[0].name) : null]);
 
   async function show(name) {
+    page.setAttribute("aria-busy", "true");
     const dataset = await get(`/datasets/${encodeURIComponent(name)}`);
     await Promise.all([
       part(bodies.consequences, (node) => consequences(node, dataset)),
       part(bodies.policies, (node) => policies(node, dataset)),
       part(bodies.ledger, (node) => ledger(node, dataset)),
     ]);
+    page.removeAttribute("aria-busy");
   }
 });
 
