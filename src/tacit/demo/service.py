@@ -64,7 +64,9 @@ def shop(rows: int = 400_000, people: int = 60_000) -> Iterator[Shop]:
         try:
             _policies(service)
             _history(service)
-            links = tuple((name, may, store.issue_token(name, "link", "demo", by=OWNER).text) for name, _, may in PEOPLE)
+            links = tuple(
+                (name, may, store.issue_token(name, "link", "demo", by=OWNER).text) for name, _, may in PEOPLE
+            )
             yield Shop(service, links)
         finally:
             service.close()
@@ -75,9 +77,11 @@ def _policies(service: Service) -> None:
     from ..server.policy import Policy, Price
 
     full = {"fresh": True, "streams": True, "workloads": True, "synthetic": True}
-    ada = Policy(Price("error", Fraction(1500)), most=Fraction(3, 10), allowance=Budget(epsilon="0.8", delta="1e-9"), **full)
+    ada = Policy(
+        Price("share", Fraction(1, 50)), most=Fraction(3, 10), allowance=Budget(epsilon="0.8", delta="1e-9"), **full
+    )
     ben = Policy(
-        Price("relative", Fraction(1, 200)), allowance=Budget(epsilon="0.2", delta="1e-9"), approval=Fraction(1, 50)
+        Price("share", Fraction(1, 100)), allowance=Budget(epsilon="0.2", delta="1e-9"), approval=Fraction(1, 50)
     )
     policies = {"role:owner": Policy(allowance=BUDGET, **full), "person:ada": ada, "person:ben": ben}
     for subject, policy in policies.items():

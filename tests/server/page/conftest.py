@@ -24,7 +24,13 @@ from tacit.server.store import DataSet, Store, TableSource
 
 HACK = "<img src=x onerror=hacked()>"
 HOSTILE_COLUMN = f'"><script>hacked()</script>{HACK}'
-LABELS = (HACK, "=HYPERLINK(hacked())", "</textarea></script><script>hacked()</script>", "' onmouseover=hacked() x='", "\u202ereversed")
+LABELS = (
+    HACK,
+    "=HYPERLINK(hacked())",
+    "</textarea></script><script>hacked()</script>",
+    "' onmouseover=hacked() x='",
+    "\u202ereversed",
+)
 TEXT_KEY = f"{HACK} {{{{constructor.constructor('hacked()')()}}}}"
 
 
@@ -74,7 +80,11 @@ def fill(store, place, settings):
     columns = {"person": list(people), HOSTILE_COLUMN: [LABELS[i % len(LABELS)] for i in people]}
     columns |= {"amount": [i % 10 for i in people], "remark": [TEXT_KEY] * len(people)}
     pq.write_table(pa.table(columns), place / "hostile.parquet")
-    for name, data, epsilon in (("shop", "shop.parquet", 1), ("small", "shop.parquet", 1), ("hostile", "hostile.parquet", 10)):
+    for name, data, epsilon in (
+        ("shop", "shop.parquet", 1),
+        ("small", "shop.parquet", 1),
+        ("hostile", "hostile.parquet", 10),
+    ):
         schema = "hostile.toml" if name == "hostile" else "shop.toml"
         table = TableSource(str(place / data), str(place / schema))
         budget = Budget(epsilon=epsilon, delta="1e-9")
@@ -109,7 +119,13 @@ def site(tmp_path_factory):
 def browser(chromium):
     from playwright.sync_api import sync_playwright
 
-    quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run"]
+    quiet = [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--no-first-run",
+    ]
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=chromium, args=quiet)
         yield running
@@ -126,12 +142,19 @@ def visit(browser, site):
         context = browser.new_context(base_url=site.address, reduced_motion="reduce", **options)
         contexts.append(context)
         context.expose_function("hacked", lambda: wrong.append("a foreign script ran"))
-        context.on("request", lambda request: None if request.url.startswith((site.address, "data:", "blob:")) else wrong.append(request.url))
+        context.on(
+            "request",
+            lambda request: (
+                None if request.url.startswith((site.address, "data:", "blob:")) else wrong.append(request.url)
+            ),
+        )
         page = context.new_page()
         page.set_default_timeout(10_000)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda dialog: (wrong.append("a dialog opened"), dialog.dismiss()))
-        page.on("console", lambda message: wrong.append(message.text) if "Content Security Policy" in message.text else None)
+        page.on(
+            "console", lambda message: wrong.append(message.text) if "Content Security Policy" in message.text else None
+        )
         if name is not None:
             page.goto(site.link(name))
             page.wait_for_url(f"{site.address}/")

@@ -44,7 +44,9 @@ def test_a_token_that_is_typed_logs_in(visit, site):
         page.wait_for_url(f"{site.address}/d/shop")
 
 
-@pytest.mark.parametrize("next_page", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:hacked()"])
+@pytest.mark.parametrize(
+    "next_page", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:hacked()"]
+)
 def test_a_login_leads_to_a_page_of_this_service(visit, site, next_page):
     with visit() as page:
         page.goto(f"/login?next={next_page}#{site.service.store.issue_token('ada', 'link', by='olivia').text}")
@@ -99,7 +101,10 @@ def test_clicks_and_text_are_two_views_of_one_question(visit):
         page.get_by_label("Value for age").fill("18")
         page.get_by_label("Value for age").press("Tab")
         text = page.input_value("#sql")
-        assert text == "SELECT region, COUNT(*) AS n, AVG(spend) AS mean_spend\nFROM purchases\nWHERE age >= 18\nGROUP BY region"
+        assert (
+            text
+            == "SELECT region, COUNT(*) AS n, AVG(spend) AS mean_spend\nFROM purchases\nWHERE age >= 18\nGROUP BY region"
+        )
         page.fill("#sql", text.replace("GROUP BY region", "GROUP BY region ORDER BY n DESC"))
         page.get_by_text("the text alone counts").wait_for()
         page.fill("#sql", "select count(distinct PERSON) from purchases where not card")
@@ -141,7 +146,10 @@ TABLES = [
 )
 def test_what_clicks_can_show_is_read_and_written_again(visit, text, again):
     with visit("ada") as page:
-        assert page.evaluate(READS, [text, TABLES]) == [again.replace(" FROM", "\nFROM").replace(" GROUP", "\nGROUP").replace("\n\n", "\n"), True]
+        assert page.evaluate(READS, [text, TABLES]) == [
+            again.replace(" FROM", "\nFROM").replace(" GROUP", "\nGROUP").replace("\n\n", "\n"),
+            True,
+        ]
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,9 @@ def test_any_cross_table_of_a_model_that_was_bought(visit):
         page.get_by_label("Rows").select_option("region")
         page.get_by_label("Columns").select_option("card")
         page.get_by_role("heading", name="region by card").wait_for()
-        rows = [row.split("\t") for row in page.locator("section[aria-labelledby=cross-title] tbody tr").all_inner_texts()]
+        rows = [
+            row.split("\t") for row in page.locator("section[aria-labelledby=cross-title] tbody tr").all_inner_texts()
+        ]
         cells = page.locator("section[aria-labelledby=cross-title] tbody td")
         assert all("±" in text for text in cells.all_inner_texts()) and len(rows) == 7
         numbers = [int(text.split("\n")[0].replace(",", "").replace("\u2212", "-")) for text in cells.all_inner_texts()]

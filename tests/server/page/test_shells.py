@@ -20,7 +20,9 @@ def get(site):
 
     def answer(path, **headers):
         connection = HTTPConnection(urlsplit(site.address).netloc, timeout=60)
-        connection.request("GET", quote(path, safe="/%.?=&"), headers={k.replace("_", "-"): v for k, v in headers.items()})
+        connection.request(
+            "GET", quote(path, safe="/%.?=&"), headers={k.replace("_", "-"): v for k, v in headers.items()}
+        )
         found = connection.getresponse()
         text = found.read().decode()
         connection.close()
@@ -44,7 +46,9 @@ def test_no_part_of_an_address_gets_into_a_page(get, name):
     assert get(f"/d/{name.replace('/', '%2f')}")[2] == get("/d/shop")[2]
 
 
-@pytest.mark.parametrize("name", ["../__init__.py", "..%2f__init__.py", "%2e%2e/shells.py", "page.css/..", "nothing.js", ".."])
+@pytest.mark.parametrize(
+    "name", ["../__init__.py", "..%2f__init__.py", "%2e%2e/shells.py", "page.css/..", "nothing.js", ".."]
+)
 def test_only_files_of_the_folder_are_served(get, name):
     status, _, text = get(f"/static/{name}")
     assert status == 404 and "import" not in text
@@ -63,7 +67,9 @@ def test_scripts_make_no_markup_and_no_code_from_text():
     for path in sorted(shells.FOLDER.glob("*.js")):
         text = path.read_text("utf-8")
         assert not re.search(ways, text), path.name
-        assert set(re.findall(r"https?://[\w.]+", text)) <= {"https://vega.github.io"}, path.name  # the name of a schema
+        assert set(re.findall(r"https?://[\w.]+", text)) <= {"https://vega.github.io"}, (
+            path.name
+        )  # the name of a schema
         assert len(text.splitlines()) <= 400
 
 
@@ -75,7 +81,10 @@ def test_every_module_that_is_imported_is_there():
     assert {script for _, script, *_ in shells.PAGES} <= files
 
 
-@pytest.mark.parametrize(("path", "to"), [("/d/a b/history.csv", "/v1/datasets/a%20b/history?format=csv"), ("/r/ab.json", "/v1/releases/ab?format=json")])
+@pytest.mark.parametrize(
+    ("path", "to"),
+    [("/d/a b/history.csv", "/v1/datasets/a%20b/history?format=csv"), ("/r/ab.json", "/v1/releases/ab?format=json")],
+)
 def test_a_suffix_leads_to_the_data_of_a_page(get, path, to):
     status, headers, _ = get(path)
     assert (status, headers["location"]) == (307, to)

@@ -133,6 +133,7 @@ class Ask {
 
   refused(error) {
     if (["budget_exceeded", "policy", "refused"].includes(error.code)) return refusal(error, ...this.remedies());
+    if (error.code === "bad_question" && !error.position && this.price.isPolicy) return refusal(error, button("Ask for a share of the budget", () => this.price.usual(), { class: "small" }));
     return error.position ? refusal(error, button("Show the place", () => this.show(error.position), { class: "small" })) : refusal(error);
   }
 

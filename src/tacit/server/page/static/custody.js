@@ -27,7 +27,8 @@ start(async (page, me) => {
     sheets.approvals,
     sheets.datasets,
     h("div", { class: "inline" }, datasets.length ? field("About the data set", select(datasets.map(({ name }) => [name, name]), datasets[0].name, show, { id: "dataset" })) : null, chosen),
-    h("div", { class: "two" }, sheets.consequences, sheets.policies),
+    sheets.consequences,
+    sheets.policies,
     sheets.ledger,
     sheets.people,
   );
