@@ -1,4 +1,4 @@
-"""`tacit demo --serve`: the shop behind a service, with an owner, two analysts with different policies and some history.
+"""`tacit demo --serve`: the shop behind a service, with an owner, two analysts with different policies, some history.
 
 Everything lives in a temporary folder and is gone when the service ends.
 """

@@ -138,7 +138,7 @@ def visit(browser, site):
     contexts, wrong = [], []
 
     @contextmanager
-    def opened(name=None, path="/", **options):
+    def opened(name=None, path=None, **options):
         context = browser.new_context(base_url=site.address, reduced_motion="reduce", **options)
         contexts.append(context)
         context.expose_function("hacked", lambda: wrong.append("a foreign script ran"))
@@ -158,7 +158,8 @@ def visit(browser, site):
         if name is not None:
             page.goto(site.link(name))
             page.wait_for_url(f"{site.address}/")
-        page.goto(path)
+        if path is not None:
+            page.goto(path)
         yield page
         context.close()
 

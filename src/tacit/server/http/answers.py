@@ -278,7 +278,7 @@ class Cell(Struct, frozen=True):
 
 
 class AnswersAnswer(Struct, frozen=True):
-    """Answers to linear queries; `attributes` name the labels if all are cells of one table, `domain` has all there are."""
+    """Answers to linear queries; `attributes` name the labels if all are cells of one table, `domain` has all."""
 
     hash: str | None
     entry: int | None

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from ...curator import Curator
 from ..access import NOBODY, OWNER, Action
 from ..config import Settings
+from ..custody import settle
 from ..errors import Forbidden, NotFound, Unauthenticated
 from ..policy import Policy, effective
-from ..custody import settle
 from ..store import DataSet, Login, Person, Store
 from ..store.records import Kind
 from .curators import Curators
