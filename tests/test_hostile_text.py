@@ -220,6 +220,7 @@ OWN = {
     ("theory",),
     ("compose",),
     ("docs",),
+    ("serve",),
     ("audit",),
     ("holdout", "demo"),
     ("holdout", "plan"),

@@ -38,7 +38,10 @@ class Server:
         self.service = Service(self.store, self.settings)
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        config = uvicorn.Config(application(self.service), log_config=None, lifespan="on", access_log=False)
+        protocol = "tacit.server.http.protocol:Protocol"
+        config = uvicorn.Config(
+            application(self.service), http=protocol, log_config=None, lifespan="on", access_log=False
+        )
         self._server, self._made = uvicorn.Server(config), 0
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
         self._thread.start()

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from . import audit, compose, demonstrations, docs, holdout, ledger, linear, tables, theory
+from . import audit, compose, demonstrations, docs, holdout, ledger, linear, serve, tables, theory
 from .output import console
 from .service import approvals, datasets, policies, upkeep, users
 
@@ -36,6 +36,7 @@ for command in (
     theory.theory,
     compose.compose,
     audit.audit,
+    serve.serve,
     docs.docs,
 ):
     app.command()(command)

@@ -335,7 +335,7 @@ class OnlineStep(Struct, frozen=True):
     left: int
 
 
-class Purchase(Struct, frozen=True):
+class PurchaseLine(Struct, frozen=True):
     """A line of the history."""
 
     entry: int
@@ -352,7 +352,7 @@ class Purchase(Struct, frozen=True):
 class History(Struct, frozen=True):
     """Purchases, newest first; `before` asks for the next page."""
 
-    entries: list[Purchase]
+    entries: list[PurchaseLine]
     before: int | None
 
 

@@ -20,7 +20,7 @@ from starlette.routing import Route as Mounted
 from ..errors import BadRequest, NotFound
 from ..service import Service
 from .call import JSON
-from .door import SECURITY, Door, _encoded
+from .door import SECURITY, Door, encoded, mistake
 from .errors import answer_of
 from .openapi import description
 from .routes import Route
@@ -79,11 +79,13 @@ async def _elsewhere(_: Request, error: Exception) -> Response:
 
 
 async def _mistake(_: Request, error: Exception) -> Response:
-    return _response(error, {})
-
-
-def _response(error: Exception, more: dict[str, str]) -> Response:
     request_id = secrets.token_hex(8)
-    answer = _encoded(answer_of(error, request_id))
+    mistake(error, request_id, "page")
+    return _response(error, {}, request_id)
+
+
+def _response(error: Exception, more: dict[str, str], request_id: str = "") -> Response:
+    request_id = request_id or secrets.token_hex(8)
+    answer = encoded(answer_of(error, request_id))
     headers = {**SECURITY, **answer.headers, **more, "Tacit-Request-Id": request_id}
     return Response(answer.body, answer.status, headers, JSON)

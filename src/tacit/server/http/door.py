@@ -13,31 +13,37 @@ import asyncio
 import hashlib
 import secrets
 import time
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl
 
 import msgspec
 
 from ...core.errors import TacitError
+from .. import log
 from ..access import Action
 from ..errors import BadRequest, Overloaded, Unauthenticated
 from ..jobs import Jobs
 from ..service import Service
+from ..service.texts import public_words
 from ..store import Login
-from . import log
 from .call import JSON, Answer, Call
+from .cookies import session_of
 from .errors import answer_of
 from .limits import Limits
 from .metrics import Metrics
 from .reading import read
 from .routes import Route
+from .threads import Threads
 
-COOKIE = "tacit_session"
 _QUESTIONS = frozenset((Action.BUY, Action.OFFER))
 _PART = 1 << 16  # bytes of a file that are sent at once
 _BODY_SECONDS = 10.0  # for a body to arrive
+_GRACE = 10.0  # seconds for what is under way when the service ends
+_REMEMBERED = 10_000  # tokens
+_LATE = "This takes longer than the service waits. If it was charged, the charge is kept: ask again, free."
+_CLOSING = (408, 413)  # after which the rest of a body is not waited for
 PAGE = "page"  # what the header Tacit-Request says of requests that a page of ours makes
 SECURITY = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
@@ -52,50 +58,65 @@ _SECURITY = [(name.lower().encode(), value.encode()) for name, value in SECURITY
 _encoder = msgspec.json.Encoder()
 
 
+@dataclass
+class Incoming:
+    """A request as it arrived, with a number of its own."""
+
+    route: Route
+    scope: Mapping[str, Any]
+    headers: Mapping[str, str]
+    bearer: str | None
+    session: str | None
+    body: bytes = b""
+    number: str = field(default_factory=lambda: secrets.token_hex(8))
+
+    @property
+    def digest(self) -> str:
+        """Of the path and the body: two requests that ask for the same have the same."""
+        return hashlib.sha256(self.scope["path"].encode() + b" " + self.body).hexdigest()
+
+
 class Door:
     """Answers requests for routes."""
 
     def __init__(self, service: Service) -> None:
         self.service, self.caps, self.metrics = service, service.settings.limits, Metrics()
         self.limits, self.jobs = Limits(self.caps), Jobs(service, self.caps.jobs)
-        self.threads = ThreadPoolExecutor(self.caps.running, thread_name_prefix="tacit")
+        self.threads = Threads(self.caps.running)
         self._known: set[str] = set()  # tokens that were recognised; who is not known counts by their address
 
     async def serve(self, route: Route, scope: Mapping[str, Any], receive: Any, send: Any) -> None:
         """Answer one request."""
-        started, request_id, person = time.perf_counter(), secrets.token_hex(8), None
+        started, person = time.perf_counter(), None
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        bearer, session = _credentials(headers)
-        credential = bearer or session or ""
+        request = Incoming(route, scope, headers, *_credentials(headers))
+        leave = None
         try:
-            asker = credential if credential in self._known else _address(scope)
-            with self.limits.entered(asker, question=route.action in _QUESTIONS):
-                body = b"" if route.decoder is None else await self._body(headers, receive)
-                work = asyncio.get_running_loop().run_in_executor(
-                    self.threads, self._work, route, scope, headers, (bearer, session), body, request_id
-                )
-                answer, person = await self._waited(work)
+            leave = self.limits.enter(self._asker(request), question=route.action in _QUESTIONS)
+            if route.decoder is not None:
+                request.body = await self._body(headers, receive)
+            work = self.threads.run(lambda: self._work(request))
+            if not (await asyncio.wait((work,), timeout=self.caps.seconds))[0]:
+                work.add_done_callback(_after(leave))  # it goes on, and still counts
+                leave = None
+                raise Overloaded(_LATE, after=5)
+            answer, person = work.result()
         except TacitError as error:
-            answer = _encoded(answer_of(error, request_id))
+            answer = encoded(answer_of(error, request.number))
+        finally:
+            if leave is not None:
+                leave()
         seconds = time.perf_counter() - started
         self.metrics.count(route.method, route.path, answer.status, seconds)
-        log.request(
-            request_id=request_id,
-            method=route.method,
-            route=route.path,
-            status=answer.status,
-            seconds=seconds,
-            person=person,
-        )
-        await _send(send, answer, request_id, head=scope["method"] == "HEAD")
+        facts: dict[str, Any] = {"method": route.method, "route": route.path, "status": answer.status}
+        log.request(request_id=request.number, seconds=seconds, person=person, **facts)
+        await _send(send, answer, request.number, head=scope["method"] == "HEAD")
 
-    async def _waited(self, work: asyncio.Future[tuple[Answer, str | None]]) -> tuple[Answer, str | None]:
-        """The answer, if it comes in time; else the work goes on, and what it buys answers the same request later."""
-        done, _ = await asyncio.wait((work,), timeout=self.caps.seconds)
-        if not done:
-            late = "This takes longer than the service waits. If it was charged, the charge is kept: ask again, free."
-            raise Overloaded(late, after=5)
-        return work.result()
+    def _asker(self, request: Incoming) -> str:
+        """Whose limits a request counts against: those of a token that was recognised before, or of an address."""
+        credential = request.bearer or request.session or ""
+        client = request.scope.get("client")
+        return credential if credential in self._known else f"address {client[0] if client else 'unknown'}"
 
     async def _body(self, headers: Mapping[str, str], receive: Any) -> bytes:
         """The body, if it is JSON, small enough, and arrives in time."""
@@ -121,83 +142,83 @@ class Door:
         except TimeoutError:
             raise BadRequest("The body did not arrive in time.", 408) from None
 
-    def _work(
-        self,
-        route: Route,
-        scope: Mapping[str, Any],
-        headers: Mapping[str, str],
-        credentials: tuple[str | None, str | None],
-        body: bytes,
-        request_id: str,
-    ) -> tuple[Answer, str | None]:
+    def _work(self, request: Incoming) -> tuple[Answer, str | None]:
         """The answer, with its body as bytes, and who asked."""
-        person, public = None, frozenset[str]()
+        person, public, route = None, frozenset[str](), request.route
+        path: Mapping[str, str] = request.scope["path_params"]
         try:
-            login = self._login(route, scope, headers, credentials)
+            login = self._login(request)
             person = None if login is None else login.person.name
-            access = self.service.authorise(login and login.person, route.action, scope["path_params"].get("dataset"))
+            access = self.service.authorise(login and login.person, route.action, path.get("dataset"))
             if access.dataset is not None:
-                public = self.service.curators.public_words(access.dataset) | {access.name.lower()}
-            value = None if route.decoder is None else read(body, route.decoder, self.caps.depth)
-            query = _parameters(scope["query_string"])
-            digest = hashlib.sha256(scope["path"].encode() + b" " + body).hexdigest()
-            secure = self._origin(scope, headers).startswith("https:")
+                public = self.service.curators.public_words(access.dataset) | public_words((access.name,))
+            body = None if route.decoder is None else read(request.body, route.decoder, self.caps.depth)
+            query = _parameters(request.scope["query_string"])
             call = Call(
-                self.service, self.jobs, access, login, scope["path_params"], query, headers, value, digest, secure
+                self.service,
+                self.jobs,
+                access,
+                login,
+                path,
+                query,
+                request.headers,
+                body,
+                request.digest,
+                self._secure(request),
             )
-            return _encoded(route.handler(call)), person
+            return encoded(route.handler(call)), person
         except TacitError as error:
-            return _encoded(answer_of(error, request_id, public)), person
+            return encoded(answer_of(error, request.number, public)), person
         except Exception as error:
-            log.event("mistake", request_id=request_id, route=route.path, kind=type(error).__name__, at=_place(error))
-            return _encoded(answer_of(error, request_id)), person
+            mistake(error, request.number, route.path)
+            return encoded(answer_of(error, request.number)), person
 
-    def _login(
-        self,
-        route: Route,
-        scope: Mapping[str, Any],
-        headers: Mapping[str, str],
-        credentials: tuple[str | None, str | None],
-    ) -> Login | None:
+    def _login(self, request: Incoming) -> Login | None:
         """Who asks: by a token, or by the session of a browser, which must be on a page of ours to change anything."""
-        bearer, session = credentials
+        bearer, session = request.bearer, request.session
         if bearer is None and session is not None:
-            if route.method != "GET" and not self._from_our_page(scope, headers):
+            if request.route.method != "GET" and not self._from_our_page(request):
                 raise Unauthenticated
             login = self.service.authenticate(session, "session")
         else:
             login = self.service.authenticate(bearer)
-        credential = bearer or session
-        if login is not None and credential is not None:
-            if len(self._known) > 10_000:
+        if login is not None:
+            if len(self._known) > _REMEMBERED:
                 self._known = set()
-            self._known.add(credential)
+            self._known.add(bearer or session or "")
         return login
 
-    def _origin(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> str:
+    def _origin(self, request: Incoming) -> str:
         """Where browsers find this service: as it is configured, or as they say."""
-        return self.service.settings.service.origin or f"{scope['scheme']}://{headers.get('host', '')}"
+        own = f"{request.scope['scheme']}://{request.headers.get('host', '')}"
+        return self.service.settings.service.origin or own
 
-    def _from_our_page(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> bool:
+    def _secure(self, request: Incoming) -> bool:
+        return self._origin(request).startswith("https:")
+
+    def _from_our_page(self, request: Incoming) -> bool:
         """Whether a page of ours made a request: browsers let no other page send this header, or this origin."""
-        return headers.get("origin") == self._origin(scope, headers) and headers.get("tacit-request") == PAGE
+        headers = request.headers
+        return headers.get("origin") == self._origin(request) and headers.get("tacit-request") == PAGE
 
     def close(self) -> None:
-        """Finish what is under way, and let go of everything."""
+        """Finish what is under way, or abandon it, and let go of everything."""
         self.jobs.close()
-        self.threads.shutdown(wait=True, cancel_futures=True)
-        self.service.close()
+        if self.threads.close(_GRACE):
+            self.service.close()
+        else:
+            log.event("abandoned")  # as safe as after a crash; the end of the process closes the rest
 
 
 def _credentials(headers: Mapping[str, str]) -> tuple[str | None, str | None]:
     """The token and the session that a request shows."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
-    session = None
-    for part in headers.get("cookie", "").split(";"):
-        name, _, value = part.strip().partition("=")
-        if name == COOKIE:
-            session = value
+    session = session_of(headers["cookie"]) if "cookie" in headers else None
     return (token.strip() if scheme.lower() == "bearer" else None), session
+
+
+def _after(leave: Callable[[], None]) -> Callable[[object], None]:
+    return lambda _: leave()
 
 
 def _parameters(text: bytes) -> dict[str, str]:
@@ -208,19 +229,19 @@ def _parameters(text: bytes) -> dict[str, str]:
         raise BadRequest("The parameters of the request cannot be read.") from None
 
 
-def _address(scope: Mapping[str, Any]) -> str:
-    client = scope.get("client")
-    return f"address {client[0] if client else 'unknown'}"
-
-
-def _encoded(answer: Answer) -> Answer:
+def encoded(answer: Answer) -> Answer:
+    """The answer with its body as bytes, or as the file that it is."""
     if isinstance(answer.body, bytes) or hasattr(answer.body, "read"):
         return answer
     return Answer(_encoder.encode(answer.body), answer.status, answer.media, answer.headers)
 
 
-def _place(error: Exception) -> str:
-    """The line of our code that failed: of an error that nobody expected, nothing else is noted."""
+def mistake(error: BaseException, request_id: str, route: str) -> None:
+    """Note an error that nobody expected: its kind and the line that failed, and nothing that it says."""
+    log.event("mistake", request_id=request_id, route=route, kind=type(error).__name__, at=_place(error))
+
+
+def _place(error: BaseException) -> str:
     frame, place = error.__traceback__, ""
     while frame is not None:
         code = frame.tb_frame.f_code
@@ -232,6 +253,8 @@ async def _send(send: Any, answer: Answer, request_id: str, *, head: bool) -> No
     own = {name.lower().encode(): value.encode("latin-1") for name, value in answer.headers.items()}
     fixed = [(b"content-type", answer.media.encode()), (b"tacit-request-id", request_id.encode()), *_SECURITY]
     headers = [*(each for each in fixed if each[0] not in own), *own.items()]
+    if answer.status in _CLOSING:
+        headers.append((b"connection", b"close"))
     if isinstance(answer.body, bytes):
         headers.append((b"content-length", str(len(answer.body)).encode()))
         await send({"type": "http.response.start", "status": answer.status, "headers": headers})

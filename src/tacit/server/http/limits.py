@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from ..config import Limits as Caps
 from ..errors import Overloaded
@@ -39,9 +38,8 @@ class Limits:
         self._askers: OrderedDict[str, _Asker] = OrderedDict()
         self.running = 0
 
-    @contextmanager
-    def entered(self, key: str, *, question: bool) -> Iterator[None]:
-        """Count a request of this asker while the block runs, or refuse it."""
+    def enter(self, key: str, *, question: bool) -> Callable[[], None]:
+        """Count a request of this asker until what is returned is called, or refuse it."""
         asker, caps = self._asker(key), self._caps
         if asker.left < 1:
             after = int((1 - asker.left) * 60 / caps.requests) + 1
@@ -53,11 +51,12 @@ class Limits:
         asker.left -= 1
         asker.running += question
         self.running += 1
-        try:
-            yield
-        finally:
+
+        def leave() -> None:
             asker.running -= question
             self.running -= 1
+
+        return leave
 
     def _asker(self, key: str) -> _Asker:
         now, rate = self._now(), self._caps.requests

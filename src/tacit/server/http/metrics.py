@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from .log import coarse
+from ..log import coarse
 
 
 class Metrics:

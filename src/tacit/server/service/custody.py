@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from typing import Any
 
 from ...core.accounting.loss import zero
-from ...core.errors import BadParameter
 from ...core.exact import from_above
-from ...curator import Curator
 from ...ledger.names import analyst_name
 from ...query.plan.offer import Offer
 from ...query.select.query import Query
+from ..custody import set_policy as set_on_ledger
 from ..errors import NotFound
 from ..policy import Policy, subject
 from ..registration import register
 from ..store import Approval, DataSet, Issued, Person
-from .admission import priced
+from .admission import Terms, priced
 from .service import Access, Service
 
 
@@ -49,17 +46,7 @@ def policy(service: Service, access: Access, whom: str) -> Policy:
 
 def set_policy(service: Service, access: Access, whom: str, new: Policy) -> None:
     """Set the policy on a data set for a role or a person."""
-    if new.allowance is not None:  # one that the ledger would refuse is refused here
-        _check_allowance(service.curator(access), new)
-    service.store.set_policy(access.about.name, whom, new, by=access.name)
-
-
-def _check_allowance(curator: Curator, new: Policy) -> None:
-    cap, allowance = curator.budget, new.allowance
-    assert allowance is not None
-    if (allowance.rho is None) != (cap.rho is None) or allowance.limit > cap.limit or allowance.delta > cap.delta:
-        currency = "epsilon" if cap.rho is None else "rho"
-        raise BadParameter("allowance", allowance, f"in {currency}, and no larger than the budget, {cap}")
+    set_on_ledger(service.store, access.about.name, whom, new, by=access.name)
 
 
 def remove_policy(service: Service, access: Access, whom: str) -> None:
@@ -123,12 +110,7 @@ class Allows:
 
 
 def what_if(
-    service: Service,
-    access: Access,
-    tried: Policy,
-    question: str | Query,
-    terms: Mapping[str, Any],
-    analyst: str | None,
+    service: Service, access: Access, tried: Policy, question: str | Query, *, terms: Terms, analyst: str | None
 ) -> Allows:
     """How many more such questions somebody could buy under a policy; nothing is set, and nothing is charged."""
     curator = service.curator(access).seen_by(access.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...core.accounting.currency import Amount
 from ...core.errors import BadParameter
@@ -13,12 +13,14 @@ from ...ledger import Charge, Entry, Head
 from ...ledger.names import skeleton
 from ...ledger.purchases import purchases
 from ...release import Release
-from ...release.purchased_answers import Bought
 from ..access import Action
 from ..errors import NotFound
 from ..store import Person
 from .service import Access, Service
 from .verdicts import Verdict
+
+if TYPE_CHECKING:
+    from ...release.purchased_answers import Bought
 
 _HASH = 64  # hexadecimal digits
 _HIDDEN = ("loss", "paid", "amounts", "totals", "key")  # of an entry: long, and said otherwise

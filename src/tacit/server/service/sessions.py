@@ -11,23 +11,24 @@ import threading
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import msgspec
 
 from ...core.accounting.loss import Loss
 from ...core.errors import Malformed, Refused
 from ...curator import Curator, Stream
-from ...curator.online import Online
 from ...curator.purchase import Parts
-from ...query.python.table_domain import TableDomain
 from ...query.select.query import Query
-from ...workloads.methods.weights.pmw import OnlineAnswer
-from ...workloads.models.multiplicative_weights import LinearQuery, Weights
 from ..errors import BadRequest, NotFound
 from .admission import Admission, Request
 from .questions import stored
 from .service import Access, Service
+
+if TYPE_CHECKING:
+    from ...curator.online import Online
+    from ...workloads.methods.weights.pmw import OnlineAnswer
+    from ...workloads.models.multiplicative_weights import LinearQuery, Weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +69,8 @@ class OnlineTerms:
         if self.domain is None:
             domain = curator.table.domain(*self.attributes)
         else:
+            from ...query.python.table_domain import TableDomain
+
             domain = stored("domain", TableDomain, self.domain)
         terms: dict[str, Any] = {"queries": self.queries, "updates": self.updates, "grid": self.grid, "n": self.n}
         return curator.online(domain, name=self.name, **terms, **self.price)
@@ -155,5 +158,7 @@ def _again(service: Service, access: Access, number: str, kind: type[Any]) -> tu
 
 def linear_query(written: Any) -> LinearQuery:
     """A linear query as tacit stores one."""
+    from ...workloads.models.multiplicative_weights import LinearQuery
+
     query: LinearQuery = stored("linear query", LinearQuery, written)
     return query

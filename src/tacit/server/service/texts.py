@@ -2,8 +2,8 @@
 
 Errors of the library quote what they were given, which helps at a prompt.  Through a door they would repeat a request
 to whoever sent it, and perhaps to whoever made them send it.  So each word of a message is shown only if it is a word
-of tacit's own texts or part of a public name of the data set; any other is shown as dots, and so is a number within
-quotation marks.  The position of a mistake in a question is shown beside the message.
+of tacit's own texts, a number, or part of a public name of the data set, and within quotation marks only if it is part
+of a public name; any other is shown as dots.  The position of a mistake in a question is shown beside the message.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 _WORD = re.compile(r"\w+")
-_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
+_QUOTED = re.compile(r"(?<!\w)(?:'[^']*'|\"[^\"]*\")(?!\w)")
 _NUMBER = re.compile(r"[0-9]{1,20}(e[0-9]{0,3})?")  # or as much of one as stands before a point or a sign
 _LONGEST = 1000  # characters of a message
 _PACKAGE = Path(__file__).parents[2]
@@ -42,9 +42,8 @@ def shown(message: str, public: Collection[str] = frozenset()) -> str:
     own = own_words()
 
     def known(word: str, *, quoted: bool) -> bool:
-        if _NUMBER.fullmatch(word):
-            return not quoted
-        return word.lower() in public or word.lower() in own
+        own_or_number = word.lower() in own or _NUMBER.fullmatch(word) is not None
+        return word.lower() in public or (own_or_number and not quoted)
 
     def cleared(text: str, *, quoted: bool) -> str:
         return _WORD.sub(lambda found: found[0] if known(found[0], quoted=quoted) else "...", text)

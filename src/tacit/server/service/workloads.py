@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ...core.errors import BadParameter
 from ...curator import Curator
-from ...query.python.table_domain import TableDomain
-from ...release.purchased_answers import Bought
-from ...workloads import Answered, Plan, Workload, marginals, prefixes, ranges
+from ...release import Release
 from ..errors import BadRequest, NotFound
 from ..policy import Purchase
 from .admission import Admission, Request, Terms, priced
 from .questions import stored
 from .service import Access, Service
+
+if TYPE_CHECKING:  # else loaded when linear queries are first asked for: they take longer to load than all the rest
+    from ...query.python.table_domain import TableDomain
+    from ...release.purchased_answers import Bought
+    from ...workloads import Answered, Plan, Workload
 
 PRICES = ("epsilon", "delta", "share", "rho")  # in which linear queries are sold
 
@@ -31,6 +34,8 @@ class Wanted:
 
     def on(self, curator: Curator, domain: TableDomain | None = None) -> Workload:
         """The workload: on the domain of the attributes, or as tables of a domain that has more."""
+        from ...workloads import Workload, marginals, prefixes, ranges
+
         if self.workload is not None:
             asked: Workload = stored("workload", Workload, self.workload)
             return asked
@@ -91,11 +96,9 @@ def query(service: Service, access: Access, wanted: Wanted, release: str | None)
         bought = curator.release_of(release)
     except BadParameter:
         raise NotFound("release") from None
-    if not isinstance(bought, Bought):
+    if isinstance(bought, Release):
         raise NotFound("release of linear queries")
-    domain = bought.workload.domain
-    assert isinstance(domain, TableDomain)
-    return bought.query(wanted.on(curator, domain))
+    return bought.query(wanted.on(curator, cast("TableDomain", bought.workload.domain)))
 
 
 def _paid(access: Access, terms: Terms) -> dict[str, Any]:

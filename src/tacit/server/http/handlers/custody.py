@@ -27,9 +27,8 @@ from ..answers import (
 )
 from ..bodies import Decision, Login, NewDataSet, NewPerson, NewToken, PolicyOf, WhatIf
 from ..call import Answer, Call
+from ..cookies import cookie, until
 from .questions import finite, terms_of
-
-COOKIE = "tacit_session"
 
 
 def _facts(body: msgspec.Struct) -> dict[str, object]:
@@ -76,7 +75,7 @@ def what_if(call: Call) -> Answer:
     body: WhatIf = call.body
     tried = call.access.rules if body.policy is None else policy_of(body.policy)
     asked, terms = questions.question_of(call.service, body.sql, body.query), terms_of(body.terms)
-    allows = custody.what_if(call.service, call.access, tried, asked, terms, body.analyst)
+    allows = custody.what_if(call.service, call.access, tried, asked, terms=terms, analyst=body.analyst)
     errors = [each.error for each in allows.offer.errors if each.error]
     share = float(allows.offer.price / allows.offer.budget.limit)
     return Answer(WhatIfAnswer(allows.questions, finite(max(errors, default=None)), share, allows.text))
@@ -168,23 +167,25 @@ def sign_in(call: Call) -> Answer:
     body: Login = call.body
     if (body.link is None) == (body.token is None):
         raise BadRequest("Give a `link` or a `token`, and not both.")
-    store = call.service.store
+    store, ends = call.service.store, until(call.service.settings)
     if body.link is not None:
-        issued = store.redeem_link(body.link)
+        issued = store.redeem_link(body.link, ends)
     else:
         login = store.authenticate(body.token or "")
         name = "" if login is None else login.person.name
-        issued = None if login is None else store.issue_token(name, "session", by=name, parent=login.token.id)
+        issued = (
+            None if login is None else store.issue_token(name, "session", expires=ends, by=name, parent=login.token.id)
+        )
     if issued is None:
         raise Unauthenticated
     person = store.person(issued.info.person)
     assert person is not None
-    cookie = f"{COOKIE}={issued.text}; Path=/; HttpOnly; SameSite=Strict{'; Secure' if call.secure else ''}"
-    return Answer(SignedIn(person.name, person.role, issued.info.expires), headers={"Set-Cookie": cookie})
+    headers = {"Set-Cookie": cookie(issued.text, secure=call.secure)}
+    return Answer(SignedIn(person.name, person.role, issued.info.expires), headers=headers)
 
 
 def sign_out(call: Call) -> Answer:
     """End the session of a browser."""
     if call.login is not None and call.login.token.kind == "session":
         call.service.store.revoke_token(call.login.token.id, by=call.login.person.name)
-    return Answer(Done(), headers={"Set-Cookie": f"{COOKIE}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict"})
+    return Answer(Done(), headers={"Set-Cookie": cookie("", secure=call.secure)})

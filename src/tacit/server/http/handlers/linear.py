@@ -8,15 +8,13 @@ import json
 import math
 from collections.abc import Iterable
 from itertools import islice, product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
 
 from .... import storage
 from ....core.safe_text import cell
-from ....release.purchased_answers import Bought
-from ....workloads import Answered, Released, Workload
-from ....workloads.queries.marginals import Marginal, Marginals
+from ....release import Release
 from ...errors import BadRequest, Conflict, NotFound
 from ...numbers import write_number
 from ...service import workloads
@@ -26,6 +24,10 @@ from ..bodies import Answers, Planned, Queries, Synthetic, Tables
 from ..call import JSON, Answer, Call
 from .formats import ARROW, CSV, OWN, PARQUET, arrow_file, wanted
 from .questions import finite, terms_of
+
+if TYPE_CHECKING:
+    from ....release.purchased_answers import Bought
+    from ....workloads import Answered, Workload
 
 MAX_CELLS = 20_000  # of one answer in JSON; all of them are in CSV
 ROWS = {"csv": CSV, "json": JSON, "arrow": ARROW, "parquet": PARQUET}
@@ -103,7 +105,7 @@ def result(call: Call) -> Answer:
         raise Conflict("This job is not done. Look at its state, and ask for its result once it is done.")
     access = call.service.authorise(call.access.person, call.access.action, found.dataset)
     bought = call.service.curator(access).release_of(found.result)
-    assert isinstance(bought, Bought)
+    assert not isinstance(bought, Release)
     if found.kind == "synthetic":
         return rows_of(call, bought.synthetic(json.loads(found.request)["rows"]))
     return bought_answers(call, bought, limit=call.service.curator(access).budget.limit)
@@ -170,6 +172,8 @@ def _answers(call: Call, answered: Answered | Bought, *, statement: str, **facts
 
 def _labelled(asked: Workload) -> tuple[list[str] | None, Iterable[Iterable[Any]]]:
     """The attributes of one table and the labels of its cells, or no attributes and the text of each query."""
+    from ....workloads.queries.marginals import Marginal, Marginals
+
     if isinstance(asked, Marginals) and len(asked.subsets) == 1:
         axes = asked.subsets[0]
     elif isinstance(asked, Marginal):
@@ -186,6 +190,9 @@ def _label(label: Any) -> Any:
 
 def _stored(answered: Answered | Bought) -> bytes:
     """What a client needs to make the same value: a release, its price and its provenance, or answers alone."""
+    from ....release.purchased_answers import Bought
+    from ....workloads import Released
+
     if isinstance(answered, Bought):
         fields = {name: getattr(answered, name) for name in Released.__dataclass_fields__}
         members: dict[str, Any] = {

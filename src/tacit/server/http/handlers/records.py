@@ -12,7 +12,7 @@ from ....core.safe_text import cell
 from ....release import Release
 from ...errors import BadRequest
 from ...service import records
-from ..answers import Card, HeadOf, History, LedgerPage, PublishedAnswer, Purchase, VerdictAnswer
+from ..answers import Card, HeadOf, History, LedgerPage, PublishedAnswer, PurchaseLine, VerdictAnswer
 from ..call import JSON, Answer, Call
 from .formats import CSV, released, wanted
 from .linear import bought_answers
@@ -39,11 +39,11 @@ def history(call: Call) -> Answer:
     return Answer(sheet.getvalue().encode(), media=f"{CSV}; charset=utf-8")
 
 
-def _line(record: records.Record, limit: Fraction) -> Purchase:
+def _line(record: records.Record, limit: Fraction) -> PurchaseLine:
     charge, purpose = record.charge, record.charge.purpose
     share = float(Fraction(record.price) / limit) if record.price < float("inf") else 1.0
     facts = charge.seq, charge.hash, charge.time, charge.analyst, purpose.kind, purpose.description
-    return Purchase(*facts, exact(record.price), share, record.released)
+    return PurchaseLine(*facts, exact(record.price), share, record.released)
 
 
 def number(call: Call, name: str, default: int) -> int:
@@ -104,7 +104,9 @@ def _verdict(verdict: records.Verdict) -> VerdictAnswer:
 
 def export(call: Call) -> Answer:
     """All entries of a ledger as JSON lines, with what was released."""
-    file = tempfile.TemporaryFile("w+", encoding="ascii")  # noqa: SIM115 - closed once it is sent
-    call.service.curator(call.access).ledger.export(file)
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - closed once it is sent
+    text = io.TextIOWrapper(file, encoding="ascii")
+    call.service.curator(call.access).ledger.export(text)
+    text.detach()
     file.seek(0)
-    return Answer(file.buffer, media="application/x-ndjson")
+    return Answer(file, media="application/x-ndjson")

@@ -10,6 +10,7 @@ import json
 import logging
 import math
 import sys
+import warnings
 from datetime import UTC, datetime
 
 _log = logging.getLogger("tacit.server")
@@ -19,10 +20,13 @@ def start(stream: object = None) -> None:
     """Write the lines to standard error, and nothing else of anybody's."""
     handler = logging.StreamHandler(sys.stderr if stream is None else stream)  # type: ignore[arg-type]
     handler.setFormatter(logging.Formatter("%(message)s"))
-    _log.handlers, _log.propagate, _log.level = [handler], False, logging.INFO
+    _log.handlers, _log.propagate = [handler], False
+    _log.setLevel(logging.INFO)
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "asyncio"):
         other = logging.getLogger(name)
-        other.handlers, other.propagate, other.level = [], False, logging.CRITICAL + 1
+        other.handlers, other.propagate = [], False
+        other.setLevel(logging.CRITICAL + 1)  # their lines may hold paths, and tracebacks
+    warnings.simplefilter("ignore")  # whose lines may hold anything
 
 
 def coarse(seconds: float) -> int:

@@ -1,0 +1,81 @@
+"""Running the service: one process, or several over the same store and ledgers, until a signal ends them."""
+
+from __future__ import annotations
+
+import gc
+import socket
+import threading
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from . import log
+from .config import Settings
+from .processes import Processes
+from .store import Store
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+GRACE = 30  # seconds that requests under way are given when the service ends
+_IDLE = 15  # seconds after which a connection that asks for nothing is closed
+_LATER = ("tacit.workloads", "tacit.engines.duckdb.engine", "duckdb")  # loaded once the service listens
+
+
+def run(settings: Settings) -> None:
+    """Serve until a signal ends it."""
+    log.start()
+    import_module("tacit.server.http.app")  # once, for all processes
+    listening = _listen(settings)
+    if settings.service.workers == 1:
+        _serve(settings, listening)
+        return
+    gc.freeze()  # what was loaded stays shared between the processes
+    Processes(settings.service.workers, lambda: _serve(settings, listening)).run(2 * GRACE)
+
+
+def _listen(settings: Settings) -> socket.socket:
+    service = settings.service
+    family = socket.AF_INET6 if ":" in service.host else socket.AF_INET
+    return socket.create_server((service.host.strip("[]"), service.port), family=family, backlog=1024)
+
+
+def application(settings: Settings) -> Starlette:
+    """The application of one process: its own store, curators and threads."""
+    from .http import application as over
+    from .http.cookies import welcome
+    from .oidc import routes as oidc_routes
+    from .page import routes as page_routes
+    from .page.learn import TOPICS
+    from .service import Service
+
+    store = Store.open(settings.service.store, create=False)
+    pages = [*oidc_routes(store, settings, welcome(settings)), *page_routes()]
+    return over(Service(store, settings), pages, TOPICS)
+
+
+def _serve(settings: Settings, listening: socket.socket) -> None:
+    import uvicorn
+
+    server = uvicorn.Server(uvicorn.Config(application(settings), **_options(settings)))
+    threading.Thread(target=lambda: [import_module(name) for name in _LATER], daemon=True).start()
+    server.run(sockets=[listening])
+
+
+def _options(settings: Settings) -> dict[str, Any]:
+    """The settings as uvicorn takes them."""
+    service = settings.service
+    tls = {"ssl_certfile": service.certificate, "ssl_keyfile": service.private_key} if service.certificate else {}
+    return {
+        "http": "tacit.server.http.protocol:Protocol",
+        "ws": "none",
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        "lifespan": "on",
+        "proxy_headers": bool(service.proxies),
+        "forwarded_allow_ips": list(service.proxies),
+        "timeout_keep_alive": _IDLE,
+        "timeout_graceful_shutdown": GRACE,
+        "h11_max_incomplete_event_size": 16 * 1024,
+        **tls,
+    }
