@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from . import audit, compose, demonstrations, docs, holdout, ledger, linear, serve, tables, theory
+from . import audit, compose, demonstrations, docs, history, holdout, ledger, linear, serve, tables, theory
 from .output import console
 from .service import approvals, datasets, policies, upkeep, users
 
@@ -30,6 +30,7 @@ for command in (
     tables.explain,
     tables.ask,
     tables.bounds,
+    history.history,
     linear.plan,
     linear.compare,
     demonstrations.tour,

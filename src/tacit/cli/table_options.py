@@ -7,6 +7,7 @@ schema names its source, the schema can be given instead of the data.
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,8 +23,9 @@ from ..query.schema.data import TABLES, regular
 from .output import reporting_errors
 
 if TYPE_CHECKING:
+    from ..client import RemoteCurator
     from ..curator import Curator
-    from ..query.python.table import Table
+    from ..query.python.table import DeclaredTable, Table
     from ..query.schema.public_table import PublicTable
 
 Epsilon = Annotated[
@@ -51,7 +53,7 @@ class TableOptions:
         str,
         typer.Argument(
             help="The table: a .parquet, .csv, .arrow or .feather file; a database's URL; with --engine postgres or "
-            "spark, a table's name there; or a schema (.toml) that names its source."
+            "spark, a table's name there; a schema (.toml) that names its source; or with --url, a data set's name."
         ),
     ]
     schema: Annotated[Path | None, typer.Option(help="The schema; by default the .toml file beside the data.")] = None
@@ -67,9 +69,38 @@ class TableOptions:
     ] = None
     analyst: Annotated[str, typer.Option(help="Who asks.")] = "analyst"
     engine: Engine = None
+    url: Annotated[
+        str | None,
+        typer.Option(envvar="TACIT_URL", help="A service, which holds the data; DATA is then the name of a data set."),
+    ] = None
+    token_file: Annotated[
+        Path | None, typer.Option(help="With --url: a file with the token; by default the token is in TACIT_TOKEN.")
+    ] = None
 
-    def table(self) -> Table:
+    @property
+    def remote(self) -> bool:
+        """Whether the data are behind a service: DATA is no file and no database, and there is an address."""
+        local = "://" in self.data or self.data.lower().endswith((*TABLES, ".toml"))
+        return self.url is not None and not local
+
+    def _connected(self) -> RemoteCurator:
+        """The curator of a data set behind a service."""
+        from ..client import connect
+
+        text = os.environ.get("TACIT_TOKEN", "") if self.token_file is None else self.token_file.read_text("utf-8")
+        if not text.strip():
+            says = "A service asks for a token. Pass --token-file, or set TACIT_TOKEN."
+            raise BadParameter("token", "nothing", "given in a file or in TACIT_TOKEN", says=says)
+        return connect(self.url or "", text.strip(), self.data)
+
+    def table(self) -> DeclaredTable:
         """The table with its schema."""
+        if self.remote:
+            with self._connected() as curator:
+                return curator.table
+        return self._own_table()
+
+    def _own_table(self) -> Table:
         from ..query.python.table import Table
 
         data = None if self.data.lower().endswith(".toml") else self.data
@@ -108,11 +139,13 @@ class TableOptions:
         """The smallest share of the budget that a question takes, in a ledger that is not opened yet."""
         return LEAST_SHARE if self.least_share is None else rational("least_share", self.least_share)
 
-    def curator(self) -> Curator:
+    def curator(self) -> Curator | RemoteCurator:
         """A curator of the table, with its ledger."""
         from ..curator import Curator
 
-        table, public = self.table(), self.lookups()
+        if self.remote:
+            return self._connected()
+        table, public = self._own_table(), self.lookups()
         budget = parse_budget(self.budget) if self.budget else None
         more: dict[str, Any] = {"public": public.values(), "analyst": self.analyst, "least_share": self.least_share}
         return Curator(table, ledger=self.ledger_place, budget=budget, **more)

@@ -20,7 +20,7 @@ from ..core.accounting.budget import Budget
 from ..core.accounting.currency import Amount
 from ..core.errors import BadParameter, TacitError
 from .output import Json, console, error_console, print_json, print_surcharge, reporting_errors, save_plot
-from .receipt import PendingReceipt, accounts, cost
+from .receipt import PendingReceipt, cost
 from .table_options import Epsilon, Rho, Share, TableOptions, parse_budget, table_command
 
 if TYPE_CHECKING:
@@ -75,9 +75,9 @@ class QuestionOptions(TableOptions):
         from ..curator import parse_question
         from ..query.plan.offer import offer
 
-        table, public = self.table(), self.lookups()
-        table.check()
-        if self.budget and self.opens_ledger:
+        if not self.remote and self.budget and self.opens_ledger:
+            table, public = self._own_table(), self.lookups()
+            table.check()
             name = table.schema.name
             query, terms = parse_question(self.question, {name: table}, public, self.terms)
             schemas, least = {name: table.schema}, self.new_least_share
@@ -85,8 +85,8 @@ class QuestionOptions(TableOptions):
             return PricedOffer(offered, offered.price <= offered.budget.limit)
         with self.curator() as curator:
             offered = curator.offer(self.question, **self.terms)
-            _, *allowances = accounts(curator, offered.query.relation)
-            prices = [(self.analyst, account[0], cost(account, offered.loss)) for account in allowances]
+            _, *allowances = curator.accounts(offered.query.relation)
+            prices = [(curator.analyst, account[0], cost(account, offered.loss)) for account in allowances]
             return PricedOffer(offered, curator.covers(offered), *prices)
 
 

@@ -97,11 +97,19 @@ def bounds(call: Call) -> Answer:
     body: BoundsOf = call.body
     fresh = draw_name(call, body.fresh)
     bought, free = questions.bounds(call.service, call.access, body.column, terms_of(body.terms), fresh=fresh)
-    ends = [end.isoformat() if isinstance(end, date) else end for end in (bought.lower, bought.upper)]
-    confidence = float(1 - bought.beta)
+    lower, upper = (end.isoformat() if isinstance(end, date) else end for end in (bought.lower, bought.upper))
     stored = storage.canonical((bought.column, bought.lower, bought.upper, bought.beta, bought.beyond))
     return Answer(
-        BoundsAnswer(bought.column, *ends, confidence, bought.beyond, free, str(bought), Raw(stored.encode()))
+        BoundsAnswer(
+            column=bought.column,
+            lower=lower,
+            upper=upper,
+            confidence=float(1 - bought.beta),
+            beyond=bought.beyond,
+            free=free,
+            text=str(bought),
+            stored=Raw(stored.encode()),
+        )
     )
 
 
