@@ -278,7 +278,7 @@ class Cell(Struct, frozen=True):
 
 
 class AnswersAnswer(Struct, frozen=True):
-    """Answers to linear queries; `attributes` name the labels if all are cells of one table."""
+    """Answers to linear queries; `attributes` name the labels if all are cells of one table, `domain` has all."""
 
     hash: str | None
     entry: int | None
@@ -287,6 +287,7 @@ class AnswersAnswer(Struct, frozen=True):
     share: float | None
     confidence: float | None
     attributes: list[str] | None
+    domain: list[str]
     queries: int
     cells: list[Cell]
     total: float | None

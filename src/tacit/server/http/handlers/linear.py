@@ -159,6 +159,7 @@ def _answers(call: Call, answered: Answered | Bought, *, statement: str, **facts
     total = finite(float(answered.answers.sum())) if attributes else None
     shown = AnswersAnswer(
         attributes=attributes,
+        domain=list(asked.domain.names),
         queries=asked.queries,
         cells=list(found),
         total=total,

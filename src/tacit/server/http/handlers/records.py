@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import tempfile
+from dataclasses import replace
 from fractions import Fraction
 
 from ....core.safe_text import cell
@@ -57,8 +58,13 @@ def release(call: Call) -> Answer:
     found = records.release(call.service, call.access.person, call.path["hash"])
     limit = call.service.curator(found.access).budget.limit
     if isinstance(found.release, Release):
-        return released(call, found.release, free=True, alike={}, limit=limit)
-    return bought_answers(call, found.release, limit)
+        answer = released(call, found.release, free=True, alike={}, limit=limit)
+    else:
+        answer = bought_answers(call, found.release, limit)
+    about = {"Tacit-Published": "true" if found.published else "false"}
+    if call.access.person is not None:
+        about["Tacit-Dataset"] = found.access.about.name
+    return replace(answer, headers={**answer.headers, **about})
 
 
 def card(call: Call) -> Answer:
