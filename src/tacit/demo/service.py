@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..core.accounting.budget import Budget
 from .purchases import SCHEMA, write
@@ -76,7 +76,7 @@ def _policies(service: Service) -> None:
     from ..server.custody import set_policy
     from ..server.policy import Policy, Price
 
-    full = {"fresh": True, "streams": True, "workloads": True, "synthetic": True}
+    full: dict[str, Any] = {"fresh": True, "streams": True, "workloads": True, "synthetic": True}
     ada = Policy(
         Price("share", Fraction(1, 50)), most=Fraction(3, 10), allowance=Budget(epsilon="0.8", delta="1e-9"), **full
     )
