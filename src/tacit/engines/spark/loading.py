@@ -38,12 +38,18 @@ def frame(session: AnySparkSession, data: Any, source: DataSource | None, schema
         case "parquet":
             return session.read.options(**_REBASE).parquet(*map(_literal, source.parts or [source]))
         case "csv":  # a malformed line would make Spark lose other lines too
-            import pyarrow as pa
-
-            return session.createDataFrame(pa.concat_tables([part.texts() for part in source.parts or [source]]))
+            return _made(session, *(part.texts() for part in source.parts or [source]))
         case "rows":
-            return session.createDataFrame(from_rows(source, schema, _D))
-    return session.createDataFrame(_sent(supported(source, schema, _D)[0]))
+            return _made(session, from_rows(source, schema, _D))
+    return _made(session, _sent(supported(source, schema, _D)[0]))
+
+
+def _made(session: AnySparkSession, *tables: Any) -> Frame:
+    """Arrow tables of one schema as a frame; without empty chunks, as Spark drops the chunks after one."""
+    import pyarrow as pa
+
+    batches = [batch for table in tables for batch in table.to_batches() if len(batch)]
+    return session.createDataFrame(pa.Table.from_batches(batches, tables[0].schema))
 
 
 def shared(rows: Frame, own: AnySparkSession, name: str) -> None:
