@@ -4,6 +4,9 @@ BIN := .venv/bin
 # Those with a peer's name are run by others, some by interpreters of their own.
 BENCHMARKS = $(filter-out $(addprefix benchmarks/,_% tables_% release_% ranges_%),$(wildcard benchmarks/*.py))
 
+# Compiled modules are kept: the tests start many processes, each of which would compile them anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo serve test check slow fuzz spark lowest bench clean
 
 demo: .venv/demo
@@ -38,7 +41,8 @@ spark: .venv/test
 # test_loaders.py is not among these: it writes Parquet features that need a recent pyarrow.)
 LOWEST = $(addprefix tests/,test_house.py test_docs.py test_cli.py test_composition.py test_plots.py query/test_sql.py \
 	engines/test_dialects.py engines/test_duckdb.py engines/test_postgres.py engines/test_spark.py \
-	ledger/test_conformance.py ledger/test_postgres.py holdout/test_scoring.py oracles)
+	ledger/test_conformance.py ledger/test_postgres.py holdout/test_scoring.py oracles \
+	server/test_oidc.py server/test_upkeep.py server/store)
 lowest:
 	rm -rf .venv/lowest
 	$(PYTHON) -m venv .venv/lowest

@@ -89,6 +89,7 @@ if TYPE_CHECKING:
 # What takes long to import, or what a user of mechanisms never needs, is imported when it is first named.
 _LATER = {
     "Curator": ".curator",
+    "client": ".client",
     "connect": ".client",
     "Ledger": ".ledger",
     "Release": ".release",

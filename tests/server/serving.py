@@ -4,10 +4,16 @@ import socket
 import threading
 import time
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 
 import pyarrow.parquet
 import uvicorn
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from tacit.client import connect
 from tacit.ledger import Ledger
@@ -20,13 +26,14 @@ from tacit.server.service import Service
 from tacit.server.store import DataSet, Store, TableSource
 from tacit.testing.curators import people
 
+DAY = timedelta(days=1)
 ALL = Policy(fresh=True, streams=True, workloads=True, synthetic=True)
 
 
 class Server:
     """A server on this machine."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **tls: Path) -> None:
         self.folder = folder
         for name in ("data", "ledgers"):
             (folder / name).mkdir()
@@ -37,11 +44,9 @@ class Server:
         self.store = Store.open(self.settings.service.store, create=True)
         self.service = Service(self.store, self.settings)
         self._socket = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        protocol = "tacit.server.http.protocol:Protocol"
-        config = uvicorn.Config(
-            application(self.service), http=protocol, log_config=None, lifespan="on", access_log=False
-        )
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self._socket.getsockname()[1]}"
+        more = {"http": "tacit.server.http.protocol:Protocol", "log_config": None, "access_log": False, **tls}
+        config = uvicorn.Config(application(self.service), lifespan="on", **more)
         self._server, self._made = uvicorn.Server(config), 0
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
         self._thread.start()
@@ -104,3 +109,16 @@ class Server:
         self._server.should_exit = True
         self._thread.join(20)
         self._socket.close()
+
+
+def self_signed(folder: Path) -> tuple[Path, Path]:
+    """A certificate for this machine that nobody vouches for, and its key."""
+    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "tests")])
+    now, here = datetime.now(UTC), x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
+    built = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now - DAY, now + DAY)
+    built = built.add_extension(here, critical=False)
+    places = folder / "certificate.pem", folder / "key.pem"
+    places[0].write_bytes(built.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    places[1].write_bytes(key.private_bytes(*form))
+    return places

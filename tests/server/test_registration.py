@@ -87,6 +87,22 @@ def test_an_existing_ledger_keeps_its_budget(site, settings, store):
     assert [each.name for each in store.datasets()] == ["people"]
 
 
+@pytest.mark.parametrize("only_allowed", [None, True])
+def test_a_ledger_in_postgresql(site, settings, store, server, only_allowed):
+    named = replace(settings, service=replace(settings.service, databases=(server.url(),)))
+    place = server.url(schema=f"registered {only_allowed}")
+    added = register(store, named, dataset(site, ledger=place), by="Ann")
+    with Ledger.open(place) as ledger:
+        assert (ledger.only_allowed, ledger.budget) == (False, BUDGET)
+    assert tables_of(added, named)
+    Ledger.open(f"{place}2", BUDGET, "people", only_allowed).close()
+    for name, budget in (("with", BUDGET), ("without", None)):
+        assert register(store, named, dataset(site, name, ledger=f"{place}2", budget=budget), by="Ann").budget == BUDGET
+        store.remove_dataset(name, by="Ann")
+    with pytest.raises(BadParameter, match="budget must be"):
+        register(store, named, dataset(site, "other", ledger=f"{place}2", budget=Budget(rho=1)), by="Ann")
+
+
 def traversals(site):
     """At least 1,000 ways to write a path that leads out of the root."""
     steps = [

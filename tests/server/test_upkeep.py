@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -143,6 +144,33 @@ def test_a_backup_says_what_postgresql_keeps(server, tmp_path):
         assert backup(store, tmp_path / "copy").elsewhere == ["the store"]
 
 
+def test_the_key_of_a_ledger_in_postgresql_is_copied(machine, server, tmp_path):
+    (machine / "service.toml").write_text(f'[service]\ndatabases = ["{server.url()}"]\n')
+    settings = Settings.load(machine / "service.toml", {})
+    with Store.open(settings.service.store) as store:
+        place = server.url(schema="kept by the server")
+        there = replace(store.dataset("people"), name="distant", ledger=place, budget=Budget(epsilon=1))
+        with open_curator(register(store, settings, there, by="Ann"), settings) as curator:
+            curator.ask(QUESTION, epsilon="0.25")
+            key = curator.ledger.seal.path
+        made = backup(store, tmp_path / "copy")
+    assert made.elsewhere == ["the ledger of distant"] and list(made.heads) == ["people"]
+    assert (tmp_path / "copy" / key.name).read_bytes() == key.read_bytes()
+
+
+def test_what_was_half_registered_is_registered_again(machine, monkeypatch):
+    """A crash between the ledger and the store leaves a ledger that the same command takes."""
+    settings = Settings.load(machine / "service.toml", {})
+    with Store.open(settings.service.store) as store:
+        more = replace(store.dataset("people"), name="more", ledger="", budget=Budget(epsilon=2))
+        with monkeypatch.context() as patched:
+            patched.setattr(Store, "add_dataset", lambda *_, **__: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                register(store, settings, more, by="Ann")
+        assert (machine / "ledgers" / "more.ledger").exists() and store.dataset("more") is None
+        assert register(store, settings, more, by="Ann") == store.dataset("more")
+
+
 def test_a_restored_service_goes_on_where_the_backup_was_made(machine, tmp_path):
     """The recipe of docs/service.md on another machine: repeats stay free, what was spent stays spent."""
     with Store.open(machine / "service.store") as store:
@@ -180,3 +208,28 @@ def restore_recipe():
     block = page.partition("## Backup and restore")[2].partition("```sh restore\n")[2].partition("```")[0]
     assert block
     return block
+
+
+@pytest.mark.parametrize("fixture", ["pure.sqlite", "format_2/pure.sqlite"])
+def test_a_ledger_of_an_earlier_format_is_served_as_it_is(tmp_path, fixture):
+    """What it sold stays sold; the service writes nothing to it before somebody buys."""
+    source = Path(__file__).parents[1] / "fixtures" / "ledgers" / fixture
+    (tmp_path / "data").mkdir()
+    (tmp_path / "service.toml").write_text("")
+    place = tmp_path / "data" / "old.ledger"
+    for suffix in ("", ".key"):
+        if Path(f"{source}{suffix}").exists():
+            shutil.copyfile(f"{source}{suffix}", f"{place}{suffix}")
+            Path(f"{place}{suffix}").chmod(0o600)
+    with Ledger.open(place) as ledger:
+        name, head, budget = ledger.dataset, ledger.head(), ledger.budget
+    (tmp_path / "data" / "t.toml").write_text(SCHEMA.replace('"people"', f'"{name}"'))
+    (tmp_path / "data" / "t.csv").write_text("age\n30\n")
+    settings = Settings.load(tmp_path / "service.toml", {})
+    tables = (TableSource(str(tmp_path / "data" / "t.csv"), str(tmp_path / "data" / "t.toml")),)
+    with Store.open(settings.service.store) as store:
+        store.add_person("Ann", "owner", by="test")
+        added = register(store, settings, DataSet("old", tables, str(place)), by="Ann")
+        assert added.budget == budget
+        assert backup(store, tmp_path / "copy").heads["old"] == head
+    assert wrong(tmp_path) == []

@@ -34,7 +34,7 @@ from .receipt import PendingReceipt, Receipt
 from .table_options import Epsilon, Rho, Share, TableOptions, parse_budget, table_command
 
 if TYPE_CHECKING:
-    from ..query.python.table import Table as Private
+    from ..query.python.table import DeclaredTable as Private
     from ..release.purchased_answers import Bought
     from ..workloads import Domain, Plan, Workload
 
@@ -155,10 +155,10 @@ def _planned(
     from ..query.plan.offer import BETA
 
     tables, method = {table.schema.name: table}, bought or "auto"
-    if options.budget and options.opens_ledger:
+    if not options.remote and options.budget and options.opens_ledger:
         purse = Purse([(parse_budget(options.budget), [zero])], options.new_least_share)
         return planning(tables, asked, n, BETA, lambda _: purse, method=method, **price)
-    if bought or options.ledger or options.budget or price["share"]:
+    if options.remote or bought or options.ledger or options.budget or price["share"]:
         with options.curator() as curator:
             return planning(tables, asked, n, BETA, lambda rows: curator.purse(rows, None), method=method, **price)
     return planning(tables, asked, n, BETA, **price)

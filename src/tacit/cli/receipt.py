@@ -12,6 +12,7 @@ from ..core.parameters import rational
 from ..query.plan.offer import surcharge
 
 if TYPE_CHECKING:
+    from ..client import RemoteCurator
     from ..curator import Curator
     from ..query.relation.relation import Relation
 
@@ -44,11 +45,6 @@ class Receipt:
         return {"paid": self.paid, "left": self.left, "analyst": self.analyst, "budget": budget}
 
 
-def accounts(curator: Curator, relation: Relation) -> list[Account]:
-    """The accounts that pay for a question about these rows: the budget, and the analyst's allowance if any."""
-    return curator.ledger.accounts(curator.analyst, curator.parts(relation))
-
-
 def cost(account: Account, loss: Loss) -> Amount:
     """What a loss takes of an account."""
     budget, spent = account
@@ -58,20 +54,18 @@ def cost(account: Account, loss: Loss) -> Amount:
 class PendingReceipt:
     """Remembers the accounts before a purchase, and writes its receipt afterwards."""
 
-    def __init__(self, curator: Curator, relation: Relation) -> None:
+    def __init__(self, curator: Curator | RemoteCurator, relation: Relation) -> None:
         curator.read_tables()  # a table that has changed is looked at as a whole
-        self.curator, self.before, self.head = curator, accounts(curator, relation), curator.ledger.head()
+        self.curator, self.before, self.newest = curator, curator.accounts(relation), curator.newest
 
     def receipt(self, entry: int | None = None, **typed: str | None) -> Receipt:
         """The receipt of the charge since then, or of this ledger entry; `typed` is the price that was asked for."""
-        from ..ledger import Charge
-
-        ledger, analyst = self.curator.ledger, self.curator.analyst
-        since = (Charge.read(entry) for entry in ledger.entries(self.head.seq) if entry.kind == "charge")
+        curator, analyst = self.curator, self.curator.analyst
+        since = curator.charges_since(self.newest)
         loss = next((c.loss for c in since if c.analyst == analyst and entry in (None, c.seq)), None)
-        if not ledger.sells_to(analyst):
+        if not curator.sells:
             return Receipt(0.0, 0.0, analyst, None)
-        remaining = [min(map(budget.remaining, spent)) for budget, spent in ledger.accounts(analyst)]
+        remaining = [min(map(budget.remaining, spent)) for budget, spent in curator.accounts()]
         tightest = zip(remaining, self.before, (None, analyst), strict=False)  # an allowance may be new
         left, account, who = min(tightest, key=lambda each: each[0])
         paid: Amount = 0 if loss is None else cost(account, loss)

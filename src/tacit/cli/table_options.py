@@ -7,6 +7,7 @@ schema names its source, the schema can be given instead of the data.
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,12 +19,13 @@ import typer
 from ..core.accounting.budget import LEAST_SHARE, Budget
 from ..core.errors import BadParameter, LedgerUnavailable
 from ..core.parameters import rational
-from ..query.schema.data import TABLES, regular
+from ..query.schema.data import beside, located, table_file
 from .output import reporting_errors
 
 if TYPE_CHECKING:
+    from ..client import RemoteCurator
     from ..curator import Curator
-    from ..query.python.table import Table
+    from ..query.python.table import DeclaredTable, Table
     from ..query.schema.public_table import PublicTable
 
 Epsilon = Annotated[
@@ -44,17 +46,50 @@ Engine = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableOptions:
-    """A table, its schema, its ledger, and who asks."""
+class SchemaOptions:
+    """A table and its schema."""
 
     data: Annotated[
         str,
         typer.Argument(
-            help="The table: a .parquet, .csv, .arrow or .feather file; a database's URL; with --engine postgres or "
-            "spark, a table's name there; or a schema (.toml) that names its source."
+            help="The table: a .parquet, .csv, .tsv, .arrow or .feather file (.csv.gz, .csv.zst), a folder or a "
+            "pattern of such files ('visits/*.csv'); a database's URL; with --engine postgres or "
+            "spark, a table's name there; a schema (.toml) that names its source; or with --url, a data set's name."
         ),
     ]
     schema: Annotated[Path | None, typer.Option(help="The schema; by default the .toml file beside the data.")] = None
+    engine: Engine = None
+
+    def own_table(self) -> Table:
+        """The table on this machine, with its schema."""
+        from ..query.python.table import Table
+
+        data = None if self.data.lower().endswith(".toml") else self.data
+        if data is not None and "://" not in data and table_file(data):
+            located(data)  # reported before its schema, which would be missing too
+        return Table(data, self.schema_file, engine=self.engine)
+
+    @property
+    def schema_file(self) -> Path:
+        """The file of the schema."""
+        return self.schema or self._beside(".toml", "schema")
+
+    def _beside(self, suffix: str, name: str) -> Path:
+        """The file beside the data with this suffix."""
+        if "://" in self.data:
+            says = f"The data are in a database, so no {name} file stands beside them. Pass --{name}."
+            raise BadParameter(name, "nothing", f"given as --{name}", says=says)
+        place = beside(self.data[:-5] if self.data.lower().endswith(".toml") else self.data, suffix)
+        if place is None:
+            says = f"No {name} file belongs to the files of {self.data}. Pass --{name}."
+            raise BadParameter(name, "nothing", f"given as --{name}", says=says)
+        return place
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(SchemaOptions):
+    """A table, its schema, its ledger, and who asks."""
+
     ledger: Annotated[
         str | None, typer.Option(help="The ledger, a file or a URL; by default the .ledger file beside the data.")
     ] = None
@@ -66,28 +101,40 @@ class TableOptions:
         typer.Option(help="With --budget: the smallest share of it that a question takes; by default 0.0001."),
     ] = None
     analyst: Annotated[str, typer.Option(help="Who asks.")] = "analyst"
-    engine: Engine = None
+    url: Annotated[
+        str | None,
+        typer.Option(envvar="TACIT_URL", help="A service, which holds the data; DATA is then the name of a data set."),
+    ] = None
+    token_file: Annotated[
+        Path | None, typer.Option(help="With --url: a file with the token; by default the token is in TACIT_TOKEN.")
+    ] = None
 
-    def table(self) -> Table:
+    @property
+    def remote(self) -> bool:
+        """Whether the data are behind a service: DATA is no file and no database, and there is an address."""
+        local = "://" in self.data or table_file(self.data) or self.data.lower().endswith(".toml")
+        return self.url is not None and not local
+
+    def _connected(self) -> RemoteCurator:
+        """The curator of a data set behind a service."""
+        from ..client import connect
+
+        text = os.environ.get("TACIT_TOKEN", "") if self.token_file is None else self.token_file.read_text("utf-8")
+        if not text.strip():
+            says = "A service asks for a token. Pass --token-file, or set TACIT_TOKEN."
+            raise BadParameter("token", "nothing", "given in a file or in TACIT_TOKEN", says=says)
+        return connect(self.url or "", text.strip(), self.data)
+
+    def table(self) -> DeclaredTable:
         """The table with its schema."""
-        from ..query.python.table import Table
-
-        data = None if self.data.lower().endswith(".toml") else self.data
-        if data is not None and "://" not in data and data.lower().endswith(TABLES):
-            regular("data", data, TABLES)  # reported before its schema, which would be missing too
-        return Table(data, self.schema or self._beside(".toml", "schema"), engine=self.engine)
+        if self.remote:
+            with self._connected() as curator:
+                return curator.table
+        return self.own_table()
 
     def lookups(self) -> dict[str, PublicTable]:
         """Public tables that a question in SQL can join, by name."""
         return {}
-
-    def _beside(self, suffix: str, name: str) -> Path:
-        """The file beside the data with this suffix."""
-        if "://" in self.data:
-            says = f"The data are in a database, so no {name} file stands beside them. Pass --{name}."
-            raise BadParameter(name, "nothing", f"given as --{name}", says=says)
-        ending = Path(self.data).suffix
-        return Path(f"{self.data.removesuffix(ending) if ending.lower() in (*TABLES, '.toml') else self.data}{suffix}")
 
     @property
     def opens_ledger(self) -> bool:
@@ -108,11 +155,13 @@ class TableOptions:
         """The smallest share of the budget that a question takes, in a ledger that is not opened yet."""
         return LEAST_SHARE if self.least_share is None else rational("least_share", self.least_share)
 
-    def curator(self) -> Curator:
+    def curator(self) -> Curator | RemoteCurator:
         """A curator of the table, with its ledger."""
         from ..curator import Curator
 
-        table, public = self.table(), self.lookups()
+        if self.remote:
+            return self._connected()
+        table, public = self.own_table(), self.lookups()
         budget = parse_budget(self.budget) if self.budget else None
         more: dict[str, Any] = {"public": public.values(), "analyst": self.analyst, "least_share": self.least_share}
         return Curator(table, ledger=self.ledger_place, budget=budget, **more)

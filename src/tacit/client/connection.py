@@ -49,7 +49,7 @@ class Connection:
     def __init__(
         self, url: str, token: str, *, timeout: float, authority: str | os.PathLike[str] | None, plain: bool
     ) -> None:
-        self.url, self._timeout, self._lock = url.rstrip("/"), timeout, threading.Lock()
+        self.url, self._timeout, self._lock = instance("url", url, str).rstrip("/"), timeout, threading.Lock()
         self._place = _place(self.url, plain=plain)
         secret: object = token
         if not isinstance(secret, str) or not secret.isascii() or not secret.isprintable() or not secret:
@@ -147,9 +147,8 @@ class Connection:
 
 def _place(url: str, *, plain: bool) -> SplitResult:
     """The parts of an address; a token is sent without TLS only within this machine, unless `plain` says otherwise."""
-    given = instance("url", url, str)
     try:
-        place = urlsplit(given)
+        place = urlsplit(url)
         valid = place.scheme in ("http", "https") and place.hostname and (place.port or 1) > 0
     except ValueError:
         valid = False

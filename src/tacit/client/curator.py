@@ -90,6 +90,27 @@ class RemoteCurator(QuestionReader):
         told = self._post("accounts", {} if relation is None else {"query": wire.counting(relation)}).json()
         return told["sells"], wire.accounts_of(told)
 
+    def accounts(self, relation: Relation | None = None) -> wire.Accounts:
+        """The budgets that a purchase about these rows, or about all, is paid from, each with what is spent of it."""
+        return self._accounts(relation)[1]
+
+    @property
+    def sells(self) -> bool:
+        """Whether anything is sold to who asks."""
+        return self._accounts()[0]
+
+    def read_tables(self) -> None:
+        """Do nothing: the service reads its tables when it needs them."""
+
+    @property
+    def newest(self) -> int:
+        """The number of the last charge that one may see."""
+        return max((charge["seq"] for charge in self._get("charges?count=1").json()["charges"]), default=0)
+
+    def charges_since(self, entry: int) -> list[Charge]:
+        """The charges after an entry that one may see, of the last thousand."""
+        return [charge for charge in map(wire.charge_of, self._get("charges").json()["charges"]) if charge.seq > entry]
+
     @property
     def remaining(self) -> Amount:
         """What is left of the budget to who asks."""

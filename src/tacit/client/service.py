@@ -60,11 +60,17 @@ def connect(
     know it.  An address that begins with http:// is taken for this machine alone, unless `plain`.
     """
     connection = Connection(url, token, timeout=float(positive("timeout", timeout)), authority=authority, plain=plain)
-    service = Remote(connection)
-    if dataset is None:
-        names = service.datasets
-        if len(names) != 1:
-            says = f"Pass dataset=, one of {', '.join(names)}." if names else "You may see no data set. Ask an owner."
-            raise BadParameter("dataset", None, "the name of a data set", says=says)
-        (dataset,) = names
-    return service.dataset(dataset)
+    try:
+        service = Remote(connection)
+        return service.dataset(_only(service.datasets) if dataset is None else dataset)
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _only(names: list[str]) -> str:
+    """The only data set there is."""
+    if len(names) != 1:
+        says = f"Pass dataset=, one of {', '.join(names)}." if names else "You may see no data set. Ask an owner."
+        raise BadParameter("dataset", None, "the name of a data set", says=says)
+    return names[0]

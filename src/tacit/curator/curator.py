@@ -19,7 +19,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from ..core.accounting.budget import Budget
+from ..core.accounting.budget import Amounts, Budget
 from ..core.accounting.currency import Amount
 from ..core.accounting.loss import Loss, zero
 from ..core.errors import BadParameter
@@ -81,7 +81,8 @@ class Curator(QuestionReader):
         self.tables: dict[str, Table]
         self.tables, self.public = tables_by_name(tables, public)
         self.analyst = analyst_name(analyst)
-        self.pace, self.admit = Pace(time_grid, deadline), admitted
+        self.pace = Pace(time_grid, deadline)
+        self.admit: Admit = admitted
         self._registration = Registration(self.tables, ledger, budget, engine, least_share)
         self.ledger, self.table = self._registration.ledger, self._registration.table
         self._rehearsal = Rehearsal(self.tables)
@@ -125,6 +126,24 @@ class Curator(QuestionReader):
         if not isinstance(offer, Offer):
             raise BadParameter("offer", offer, "an offer of this curator")
         return bool(offer.bought) or self.questions_left(offer, analyst=analyst) > 0
+
+    def accounts(self, relation: Relation | None = None) -> list[tuple[Budget, list[Amounts]]]:
+        """The budgets that a purchase about these rows, or about all, is paid from, each with what is spent of it."""
+        return self.ledger.accounts(self.analyst, None if relation is None else self.parts(relation))
+
+    @property
+    def sells(self) -> bool:
+        """Whether anything is sold to who asks: where an allowance is required, whether there is one."""
+        return self.ledger.sells_to(self.analyst)
+
+    @property
+    def newest(self) -> int:
+        """The number of the last entry of the ledger."""
+        return self.ledger.head().seq
+
+    def charges_since(self, entry: int) -> list[Charge]:
+        """The charges after an entry."""
+        return [Charge.read(each) for each in self.ledger.entries(entry) if each.kind == "charge"]
 
     def history(self) -> list[Charge]:
         """Every charge of the ledger that cost something, with its purpose and its release."""

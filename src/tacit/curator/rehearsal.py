@@ -9,7 +9,7 @@ from ..engines.base import Engine
 from ..engines.registry import engine_for
 from ..query.plan.draw import draw
 from ..query.plan.offer import Offer
-from ..query.python.table import Table
+from ..query.python.table import DeclaredTable
 from ..release import Provenance, Release
 from ..storage import digest
 
@@ -17,7 +17,7 @@ from ..storage import digest
 class Rehearsal:
     """Made-up tables in an engine of their own, which is started by the first question."""
 
-    def __init__(self, tables: Mapping[str, Table]) -> None:
+    def __init__(self, tables: Mapping[str, DeclaredTable]) -> None:
         self._tables, self._lock = tables, Lock()
         self._engine: Engine | None = None
         self._rows = 0

@@ -20,7 +20,7 @@ from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM
 from ..ledger.parameters import text
 from ..mechanisms import NumericSparse, Sparse
-from ..mechanisms.sparse_vector._comparisons import Comparisons, ComparisonState
+from ..mechanisms.sparse_vector._comparisons import ComparisonState
 from ..query.plan import compiler
 from ..query.plan.offer import BETA
 from ..query.plan.plan import QueryPlan, RowCount, UnitCount
@@ -66,7 +66,7 @@ def stream_mechanism(
     queries: int = QUERIES,
     name: str = "stream",
     **unknown: object,
-) -> Callable[[Number], Comparisons[Any, Any]]:
+) -> Callable[[Number], Sparse | NumericSparse]:
     """What makes the mechanism of a stream with these terms, for an epsilon; terms that have no meaning are refused."""
     if unknown:
         allowed = "epsilon or share, and perhaps count, queries, name and analyst"
@@ -99,7 +99,8 @@ class Stream:
         **unknown: object,
     ) -> None:
         terms: dict[str, Any] = {"threshold": threshold, "count": count, "queries": queries, "name": name}
-        mechanism = stream_mechanism(curator.table, kind, epsilon=epsilon, share=share, **terms, **unknown)
+        terms |= {"epsilon": epsilon, "share": share, **unknown}
+        mechanism = stream_mechanism(curator.table, kind, **terms)
         who = curator.who(analyst)
         purse = curator.purse(None, who)
 

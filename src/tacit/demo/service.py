@@ -1,4 +1,4 @@
-"""`tacit demo --serve`: the shop behind a service, with an owner, two analysts with different policies and some history.
+"""`tacit demo --serve`: the shop behind a service, with an owner, two analysts with different policies, some history.
 
 Everything lives in a temporary folder and is gone when the service ends.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..core.accounting.budget import Budget
 from .purchases import SCHEMA, write
@@ -76,12 +76,12 @@ def _policies(service: Service) -> None:
     from ..server.custody import set_policy
     from ..server.policy import Policy, Price
 
-    full = {"fresh": True, "streams": True, "workloads": True, "synthetic": True}
+    full: dict[str, Any] = {"fresh": True, "streams": True, "workloads": True, "synthetic": True}
     ada = Policy(
-        Price("error", Fraction(1500)), most=Fraction(3, 10), allowance=Budget(epsilon="0.8", delta="1e-9"), **full
+        Price("share", Fraction(1, 50)), most=Fraction(3, 10), allowance=Budget(epsilon="0.8", delta="1e-9"), **full
     )
     ben = Policy(
-        Price("relative", Fraction(1, 200)), allowance=Budget(epsilon="0.2", delta="1e-9"), approval=Fraction(1, 50)
+        Price("share", Fraction(1, 100)), allowance=Budget(epsilon="0.2", delta="1e-9"), approval=Fraction(1, 50)
     )
     policies = {"role:owner": Policy(allowance=BUDGET, **full), "person:ada": ada, "person:ben": ben}
     for subject, policy in policies.items():

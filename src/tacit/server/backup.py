@@ -4,7 +4,8 @@
     FOLDER/service.store                   the store, copied last, so that it knows of every revocation until then
     FOLDER/anchors                         the head of each ledger; written when all the rest is complete
 
-Data files are not copied.  What is in PostgreSQL is backed up by PostgreSQL, and is named in `elsewhere`.
+Data files are not copied.  What is in PostgreSQL is backed up by PostgreSQL, and is named in `elsewhere`; of a ledger
+there, the key is copied (IDENTITY.key).
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ def backup(store: Store, folder: str | os.PathLike[str]) -> Backup:
         with Ledger.open(dataset.ledger) as ledger:
             if "://" in dataset.ledger:
                 elsewhere.append(f"the ledger of {dataset.name}")
+                ledger.seal.copy(target / ledger.seal.path.name)
             else:
                 heads[dataset.name] = ledger.backup(target / f"{dataset.name}.ledger")
     if "://" in store.place:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
-from ..core.errors import BadParameter
+from ..core.errors import BadParameter, LedgerUnavailable
 from ..ledger import Ledger
 from ..ledger.stores.address import Address
 from ..query.schema.data import TABLES, regular
@@ -42,15 +42,19 @@ def register(store: Store, settings: Settings, dataset: DataSet, *, by: str) -> 
     tables = declared(safe, settings)
     if "://" not in safe.ledger and Path(safe.ledger).parent == settings.service.ledgers.resolve():
         Path(safe.ledger).parent.mkdir(mode=0o700, exist_ok=True)
-    with Ledger.open(safe.ledger, safe.budget, tables[0].schema.name, None if exists(safe) else False) as ledger:
+    only_allowed = None if safe.budget is None or _is_ledger(safe.ledger) else False  # policies say who may buy
+    with Ledger.open(safe.ledger, safe.budget, tables[0].schema.name, only_allowed) as ledger:
         safe = replace(safe, budget=ledger.budget)
     store.add_dataset(safe, by=by)
     return safe
 
 
-def exists(dataset: DataSet) -> bool:
-    """Whether the ledger of a data set, if it is a file, is there already."""
-    return "://" not in dataset.ledger and os.path.lexists(dataset.ledger)
+def _is_ledger(place: str) -> bool:
+    try:
+        Ledger.open(place).close()
+    except LedgerUnavailable:
+        return False
+    return True
 
 
 def open_curator(dataset: DataSet, settings: Settings, **more: Any) -> Curator:

@@ -49,7 +49,7 @@ def application(settings: Settings) -> Starlette:
     from .service import Service
 
     store = Store.open(settings.service.store, create=False)
-    pages = [*oidc_routes(store, settings, welcome(settings)), *page_routes()]
+    pages = [*oidc_routes(store, settings, welcome(settings)), *page_routes(oidc=settings.oidc.issuer is not None)]
     return over(Service(store, settings), pages, TOPICS)
 
 

@@ -1,11 +1,12 @@
 """One browser and one service for all tests of the page."""
 
-import csv
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import uvicorn
 
@@ -23,7 +24,13 @@ from tacit.server.store import DataSet, Store, TableSource
 
 HACK = "<img src=x onerror=hacked()>"
 HOSTILE_COLUMN = f'"><script>hacked()</script>{HACK}'
-LABELS = (HACK, "=HYPERLINK(hacked())", "</textarea></script><script>hacked()</script>", "' onmouseover=hacked() x='", "\u202ereversed")
+LABELS = (
+    HACK,
+    "=HYPERLINK(hacked())",
+    "</textarea></script><script>hacked()</script>",
+    "' onmouseover=hacked() x='",
+    "\u202ereversed",
+)
 TEXT_KEY = f"{HACK} {{{{constructor.constructor('hacked()')()}}}}"
 
 
@@ -69,11 +76,15 @@ def fill(store, place, settings):
     (place / "shop.toml").write_text(SCHEMA, "utf-8")
     (place / "hostile.toml").write_text(HOSTILE, "utf-8")
     write(place / "shop.parquet", 4000, 1000)
-    with (place / "hostile.csv").open("w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file)
-        rows.writerow(["person", HOSTILE_COLUMN, "amount", "remark"])
-        rows.writerows([i, LABELS[i % len(LABELS)], i % 10, TEXT_KEY] for i in range(600))
-    for name, data, epsilon in (("shop", "shop.parquet", 1), ("small", "shop.parquet", 1), ("hostile", "hostile.csv", 10)):
+    people = range(600)
+    columns = {"person": list(people), HOSTILE_COLUMN: [LABELS[i % len(LABELS)] for i in people]}
+    columns |= {"amount": [i % 10 for i in people], "remark": [TEXT_KEY] * len(people)}
+    pq.write_table(pa.table(columns), place / "hostile.parquet")
+    for name, data, epsilon in (
+        ("shop", "shop.parquet", 1),
+        ("small", "shop.parquet", 1),
+        ("hostile", "hostile.parquet", 10),
+    ):
         schema = "hostile.toml" if name == "hostile" else "shop.toml"
         table = TableSource(str(place / data), str(place / schema))
         budget = Budget(epsilon=epsilon, delta="1e-9")
@@ -108,7 +119,13 @@ def site(tmp_path_factory):
 def browser(chromium):
     from playwright.sync_api import sync_playwright
 
-    quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run"]
+    quiet = [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--no-first-run",
+    ]
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=chromium, args=quiet)
         yield running
@@ -121,20 +138,28 @@ def visit(browser, site):
     contexts, wrong = [], []
 
     @contextmanager
-    def opened(name=None, path="/", **options):
+    def opened(name=None, path=None, **options):
         context = browser.new_context(base_url=site.address, reduced_motion="reduce", **options)
         contexts.append(context)
         context.expose_function("hacked", lambda: wrong.append("a foreign script ran"))
-        context.on("request", lambda request: None if request.url.startswith((site.address, "data:", "blob:")) else wrong.append(request.url))
+        context.on(
+            "request",
+            lambda request: (
+                None if request.url.startswith((site.address, "data:", "blob:")) else wrong.append(request.url)
+            ),
+        )
         page = context.new_page()
         page.set_default_timeout(10_000)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda dialog: (wrong.append("a dialog opened"), dialog.dismiss()))
-        page.on("console", lambda message: wrong.append(message.text) if "Content Security Policy" in message.text else None)
+        page.on(
+            "console", lambda message: wrong.append(message.text) if "Content Security Policy" in message.text else None
+        )
         if name is not None:
             page.goto(site.link(name))
             page.wait_for_url(f"{site.address}/")
-        page.goto(path)
+        if path is not None:
+            page.goto(path)
         yield page
         context.close()
 

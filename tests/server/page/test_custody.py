@@ -5,6 +5,12 @@ import pytest
 pytestmark = pytest.mark.xdist_group("browser")
 
 
+def chosen(page, dataset):
+    """Choose the data set that the page of owners is about."""
+    page.get_by_label("About the data set").select_option(dataset)
+    page.locator("#page:not([aria-busy])").wait_for()
+
+
 def test_an_owner_sees_the_ledger_the_consequences_and_what_a_policy_allows(visit):
     with visit("ada", "/d/shop") as page:
         page.fill("#sql", "SELECT COUNT(*) AS owners_see_this FROM purchases")
@@ -12,7 +18,7 @@ def test_an_owner_sees_the_ledger_the_consequences_and_what_a_policy_allows(visi
         page.locator("#buy:enabled").click()
         page.locator("#answer").wait_for()
     with visit("olivia", "/custody") as page:
-        page.get_by_label("About the data set").select_option("shop")
+        chosen(page, "shop")
         page.locator("#ledger .timeline", has_text="owners_see_this").wait_for()
         page.locator("#ledger").get_by_role("button", name="Verify").click()
         page.get_by_text("The ledger is intact").wait_for()
@@ -30,7 +36,7 @@ def test_an_owner_adds_a_person_sets_a_policy_and_hands_out_a_link(visit, site):
         page.get_by_role("button", name="Add a person").click()
         page.get_by_role("button", name="Login link for carol").click()
         link = page.locator("#people pre").inner_text()
-        page.get_by_label("About the data set").select_option("shop")
+        chosen(page, "shop")
         page.get_by_text("Set a policy, or try one").click()
         page.get_by_label("For", exact=True).fill("person:carol")
         page.get_by_label("Price of a question that names none").select_option("share")
@@ -75,7 +81,9 @@ def test_any_cross_table_of_a_model_that_was_bought(visit):
         page.get_by_label("Rows").select_option("region")
         page.get_by_label("Columns").select_option("card")
         page.get_by_role("heading", name="region by card").wait_for()
-        rows = [row.split("\t") for row in page.locator("section[aria-labelledby=cross-title] tbody tr").all_inner_texts()]
+        rows = [
+            row.split("\t") for row in page.locator("section[aria-labelledby=cross-title] tbody tr").all_inner_texts()
+        ]
         cells = page.locator("section[aria-labelledby=cross-title] tbody td")
         assert all("±" in text for text in cells.all_inner_texts()) and len(rows) == 7
         numbers = [int(text.split("\n")[0].replace(",", "").replace("\u2212", "-")) for text in cells.all_inner_texts()]

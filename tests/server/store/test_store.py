@@ -3,6 +3,7 @@
 import os
 import pickle
 import sqlite3
+import threading
 from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -319,3 +320,32 @@ def test_the_tables_of_a_store_are_read_from_their_statements():
     assert STORE.tables["tokens"].columns["digest"] == ("TEXT", True)
     assert STORE.tables["tokens"].columns["parent"] == ("TEXT", False)
     assert STORE.indexes == {"one_digest": "digest"}
+
+
+def test_threads_share_a_store(store):
+    """Some log in while others change who may; nobody is let in by a token once it was revoked."""
+    problems, stop = [], threading.Event()
+    tokens = [store.issue_token("bob", "token", by="Ann") for _ in range(10)]
+    revoked = set()
+
+    def ask():
+        while not stop.is_set():
+            for text, info in tokens:
+                gone = info.id in revoked
+                login = store.authenticate(text)
+                if (gone and login is not None) or (login is not None and login.token.id != info.id):
+                    problems.append(info.id)
+
+    def change():
+        for _, info in tokens:
+            store.revoke_token(info.id, by="Ann")
+            revoked.add(info.id)
+
+    askers = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in askers:
+        thread.start()
+    change()
+    stop.set()
+    for thread in askers:
+        thread.join()
+    assert problems == [] and not any(store.authenticate(text) for text, _ in tokens)

@@ -1,7 +1,7 @@
 """Figures for the page `/learn`: mechanisms, composition and attacks, computed by the library itself.
 
-`TOPICS` lists all figures by name.  Their parameters come from short menus and each is computed once, so that no visitor
-can keep the service busy.  Nothing here touches a data set: the attacks run on generated people.
+`TOPICS` lists all figures by name.  Their parameters come from short menus and each is computed once, so that no
+visitor can keep the service busy.  Nothing here touches a data set: the attacks run on generated people.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _SAYS = {
     " person: nowhere is one more than e^epsilon times the other.",
     "gaussian": "Adds noise with lighter tails. Far out the curves part by more than e^epsilon, which happens with"
     f" probability at most delta = {DELTA}; in exchange many answers add up more cheaply.",
-    "randomized_response": "Each person tells the truth with probability e^epsilon / (1 + e^epsilon) and lies otherwise,"
+    "randomized_response": "Each person tells the truth with probability e^epsilon / (1 + e^epsilon), and else lies,"
     " before anyone collects anything.",
     "exponential": "Names one of five candidates, with a chance that grows with its votes: 30, 28, 24, 12 and 5.",
-    "permute_and_flip": "Names one of five candidates, as the exponential mechanism does, and is never worse on average.",
+    "permute_and_flip": "Names one of five candidates, as the exponential mechanism does, and on average never worse.",
 }
 _MEASURES = {
     "randomized_response": "probability of a lie",
@@ -75,6 +75,7 @@ def _error(name: str, m: Mechanism[Any, Any]) -> float:
 
 def _law(name: str, m: Mechanism[Any, Any]) -> list[dict[str, Any]]:
     """The probability of every output that is likely, with one person and without."""
+    neighbours: tuple[Any, Any]
     if name in ("exponential", "permute_and_flip"):
         outputs, neighbours = list(range(len(VOTES))), (list(VOTES), list(OTHER_VOTES))
     elif name == "randomized_response":

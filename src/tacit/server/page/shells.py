@@ -42,14 +42,15 @@ PAGES = (
 )
 
 
-def routes() -> list[Route]:
-    """All routes of the page."""
-    return [*_downloads(), *_shells(), Route("/static/vega.js", _vega), Route("/static/{file}", _file)]
+def routes(*, oidc: bool = False) -> list[Route]:
+    """All routes of the page; `oidc` says that people may log in through their organisation, at /login/oidc."""
+    return [*_downloads(), *_shells(oidc), Route("/static/vega.js", _vega), Route("/static/{file}", _file)]
 
 
-def _shells() -> Iterator[Route]:
+def _shells(oidc: bool) -> Iterator[Route]:
     for path, script, title, lead in PAGES:
-        html = _template("login.html" if path == "/login" else "page.html", script, title, lead)
+        name = "login.html" if path == "/login" else "page.html"
+        html = _template(name, script=f"/static/{script}", title=title, lead=lead, oidc=oidc)
 
         async def shell(request: Request, html: str = html) -> Response:
             return HTMLResponse(html, headers=SECURITY)
@@ -69,12 +70,11 @@ def _downloads() -> Iterator[Route]:
             yield Route(f"{page}.{suffix}", download)
 
 
-def _template(name: str, script: str, title: str, lead: str) -> str:
+def _template(name: str, **values: str | bool) -> str:
     """A shell: rendered once, as it is the same for everybody."""
-    environment = Environment(
-        loader=PackageLoader(__package__), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    return environment.get_template(name).render(script=f"/static/{script}", title=title, lead=lead)
+    loader = PackageLoader(__package__)
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    return environment.get_template(name).render(values)
 
 
 @cache

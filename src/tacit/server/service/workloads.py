@@ -39,10 +39,10 @@ class Wanted:
         if self.workload is not None:
             asked: Workload = stored("workload", Workload, self.workload)
             return asked
+        if domain is not None:
+            return marginals(domain, subsets=[self.attributes])  # of no attribute: the total
         if not self.attributes:
             raise BadRequest("Give `attributes`, or a `workload`.")
-        if domain is not None:
-            return marginals(domain, subsets=[self.attributes])
         own = curator.table.domain(*self.attributes)
         match self.kind:
             case "prefixes":

@@ -13,7 +13,9 @@ from msgspec import Raw
 
 from .... import storage
 from ....core.accounting.currency import Amount
+from ....query.plan.accuracy import Accuracy
 from ....query.plan.offer import Offer
+from ....query.select.outputs import ReleasedColumn
 from ...errors import BadRequest
 from ...numbers import write_number
 from ...service import idempotency, questions
@@ -38,7 +40,6 @@ def offer(call: Call) -> Answer:
     found = questions.offer(call.service, call.access, asked, terms_of(body.terms))
     offered, limit = found.offer, found.offer.budget.limit
     share, left = float(Fraction(offered.price) / limit), float(Fraction(found.left) / limit)
-    size = offered.size
     return Answer(
         OfferAnswer(
             price=exact(offered.price),
@@ -54,9 +55,7 @@ def offer(call: Call) -> Answer:
             promised=offered.promised,
             remarks=offered.remarks,
             errors=[
-                ErrorOf(
-                    e.name, finite(e.error), finite(e.error / size if e.error and size else None), e.text, e.theorem
-                )
+                ErrorOf(e.name, finite(e.error), finite(_relative(offered, e)), e.text, e.theorem)
                 for e in offered.errors
             ],
             schema=[ColumnType(name, kind) for name, kind in offered.schema],
@@ -64,6 +63,14 @@ def offer(call: Call) -> Answer:
             stored=Raw(stored_offer(offered)),
         )
     )
+
+
+def _relative(offered: Offer, error: Accuracy) -> float | None:
+    """The error of a count of rows as a share of all rows; of other numbers that share would say nothing."""
+    output = dict(offered.query.outputs)[error.name]
+    recipe = dict(offered.recipes).get(output.name) if isinstance(output, ReleasedColumn) else None
+    counts = recipe is not None and recipe.kind == "count"
+    return error.error / offered.size if counts and error.error and offered.size else None
 
 
 def ask(call: Call) -> Answer:
@@ -90,11 +97,19 @@ def bounds(call: Call) -> Answer:
     body: BoundsOf = call.body
     fresh = draw_name(call, body.fresh)
     bought, free = questions.bounds(call.service, call.access, body.column, terms_of(body.terms), fresh=fresh)
-    ends = [end.isoformat() if isinstance(end, date) else end for end in (bought.lower, bought.upper)]
-    confidence = float(1 - bought.beta)
+    lower, upper = (end.isoformat() if isinstance(end, date) else end for end in (bought.lower, bought.upper))
     stored = storage.canonical((bought.column, bought.lower, bought.upper, bought.beta, bought.beyond))
     return Answer(
-        BoundsAnswer(bought.column, *ends, confidence, bought.beyond, free, str(bought), Raw(stored.encode()))
+        BoundsAnswer(
+            column=bought.column,
+            lower=lower,
+            upper=upper,
+            confidence=float(1 - bought.beta),
+            beyond=bought.beyond,
+            free=free,
+            text=str(bought),
+            stored=Raw(stored.encode()),
+        )
     )
 
 

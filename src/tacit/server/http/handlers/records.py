@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import tempfile
+from dataclasses import replace
 from fractions import Fraction
 
 from ....core.safe_text import cell
 from ....release import Release
 from ...errors import BadRequest
 from ...service import records
+from ...service.verdicts import Verdict
 from ..answers import Card, HeadOf, History, LedgerPage, PublishedAnswer, PurchaseLine, VerdictAnswer
 from ..call import JSON, Answer, Call
 from .formats import CSV, released, wanted
@@ -57,8 +59,13 @@ def release(call: Call) -> Answer:
     found = records.release(call.service, call.access.person, call.path["hash"])
     limit = call.service.curator(found.access).budget.limit
     if isinstance(found.release, Release):
-        return released(call, found.release, free=True, alike={}, limit=limit)
-    return bought_answers(call, found.release, limit)
+        answer = released(call, found.release, free=True, alike={}, limit=limit)
+    else:
+        answer = bought_answers(call, found.release, limit)
+    about = {"Tacit-Published": "true" if found.published else "false"}
+    if call.access.person is not None:
+        about["Tacit-Dataset"] = found.access.about.name
+    return replace(answer, headers={**answer.headers, **about})
 
 
 def card(call: Call) -> Answer:
@@ -92,7 +99,7 @@ def verify(call: Call) -> Answer:
     return Answer(_verdict(records.verify(call.service, call.access)))
 
 
-def _verdict(verdict: records.Verdict) -> VerdictAnswer:
+def _verdict(verdict: Verdict) -> VerdictAnswer:
     return VerdictAnswer(verdict.intact, verdict.head.seq, HeadOf(*verdict.head), verdict.reason or None)
 
 

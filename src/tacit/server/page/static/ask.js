@@ -133,6 +133,7 @@ class Ask {
 
   refused(error) {
     if (["budget_exceeded", "policy", "refused"].includes(error.code)) return refusal(error, ...this.remedies());
+    if (error.code === "bad_question" && !error.position && this.price.isPolicy) return refusal(error, button("Ask for a share of the budget", () => this.price.usual(), { class: "small" }));
     return error.position ? refusal(error, button("Show the place", () => this.show(error.position), { class: "small" })) : refusal(error);
   }
 
@@ -200,14 +201,14 @@ class Ask {
 
 function offered(offer, isPolicy) {
   const noisy = offer.errors.filter((each) => each.theorem);
-  const remarks = (offer.remarks ?? []).filter((text) => !text.includes(offer.promised));
+  const remarks = offer.free ? [] : offer.remarks.filter((text) => !text.includes(offer.promised));
   const [main] = noisy.filter((each) => each.error !== null);
   return h(
     "div",
     { class: "clicks" },
     offer.free ? notice(`Free: bought on ${day(offer.free.time)}`, h("p", {}, "The stored answer is shown again; nothing is charged.")) : null,
     offer.needs_approval && !offer.free ? notice("An owner must approve this purchase", h("p", {}, "Ask for it; once it is approved, ask again.")) : null,
-    main ? h("p", { class: "big" }, `\u00b1 ${bound(main.error)} `, h("small", {}, main.relative ? `about ${percent(main.relative)} of the rows` : main.column)) : null,
+    main ? h("p", { class: "big" }, `\u00b1 ${bound(main.error)} `, h("small", {}, main.relative ? `${main.column}: about ${percent(main.relative)} of the rows` : main.column)) : null,
     h("ul", { class: "errors" }, (main ? noisy.filter((each) => each !== main || noisy.length > 1) : noisy).map((each) => h("li", { class: "small" }, h("strong", {}, each.column), ` ${each.text.replaceAll("+-", "\u00b1 ")}`))),
     facts([
       ["Price", offer.free ? "nothing" : `${percent(offer.share)} of the budget${isPolicy ? ", the owner's default" : ""}`],

@@ -38,15 +38,15 @@ const chip = (text, remove, label) => h("span", { class: "chip" }, text, button(
 
 function what(table, model, edit) {
   const chips = model.what.map((each, i) => {
-    const text = `${AGGREGATES.find(([kind]) => kind === each.kind)[1].replace("units", table.unit ?? "units")} ${each.column ?? ""}`.trim();
+    const text = `${AGGREGATES.find(([kind]) => kind === each.kind)[1].replace("unit", table.unit)} ${each.column ?? ""}`.trim();
     return chip(text, () => edit({ what: without(model.what, i) }), text);
   });
   const numbers = table.columns.filter((each) => NUMBERS.includes(each.type));
-  const kinds = AGGREGATES.filter(([kind]) => (kind === "units" ? table.unit : !NUMERIC.includes(kind) || numbers.length));
+  const kinds = AGGREGATES.filter(([kind]) => (kind === "units" ? table.unit !== "row" : !NUMERIC.includes(kind) || numbers.length));
   const options = [
     ["", "add \u2026"],
     ...kinds.flatMap(([kind, text]) =>
-      NUMERIC.includes(kind) ? numbers.map(({ name }) => [JSON.stringify([kind, name]), `${text} ${name}`]) : [[JSON.stringify([kind]), text.replace("units", table.unit ?? "")]],
+      NUMERIC.includes(kind) ? numbers.map(({ name }) => [JSON.stringify([kind, name]), `${text} ${name}`]) : [[JSON.stringify([kind]), text.replace("unit", table.unit)]],
     ),
   ];
   const add = (chosen) => chosen && edit({ what: [...model.what, aggregate(...JSON.parse(chosen), model)] });

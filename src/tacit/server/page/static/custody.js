@@ -27,19 +27,22 @@ start(async (page, me) => {
     sheets.approvals,
     sheets.datasets,
     h("div", { class: "inline" }, datasets.length ? field("About the data set", select(datasets.map(({ name }) => [name, name]), datasets[0].name, show, { id: "dataset" })) : null, chosen),
-    h("div", { class: "two" }, sheets.consequences, sheets.policies),
+    sheets.consequences,
+    sheets.policies,
     sheets.ledger,
     sheets.people,
   );
   await Promise.all([part(bodies.approvals, approvals), part(bodies.datasets, (node) => holdings(node, datasets)), part(bodies.people, people), datasets.length ? show(datasets[0].name) : null]);
 
   async function show(name) {
+    page.setAttribute("aria-busy", "true");
     const dataset = await get(`/datasets/${encodeURIComponent(name)}`);
     await Promise.all([
       part(bodies.consequences, (node) => consequences(node, dataset)),
       part(bodies.policies, (node) => policies(node, dataset)),
       part(bodies.ledger, (node) => ledger(node, dataset)),
     ]);
+    page.removeAttribute("aria-busy");
   }
 });
 

@@ -32,8 +32,8 @@ export function bar(share, label) {
 }
 
 /** About 38 questions left at +-50. */
-export function questions({ number, at }) {
-  return `about ${plural(number, "question")} left${at ? ` at ${at.replace("+-", "\u00b1")}` : ""}`;
+export function questions({ number: left, at }) {
+  return `about ${plural(left, "question")} left${at ? ` at ${at.replace(/\+-(\d+)$/, (_, digits) => `\u00b1 ${number(Number(digits))}`).replace("+-", "\u00b1 ")}` : ""}`;
 }
 
 /** A column in a few words: its type, bounds or labels. */

@@ -46,7 +46,7 @@ export function facts(pairs, attributes = {}) {
 export function table(caption, head, rows, attributes = {}) {
   return h(
     "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": `${caption}, as a table` },
     h(
       "table",
       attributes,

@@ -10,7 +10,7 @@ export function number(x) {
   if (!Number.isFinite(x)) return x > 0 ? "\u221e" : x < 0 ? `${MINUS}\u221e` : "\u2013";
   const size = Math.abs(x);
   if (Number.isInteger(x) && size < 1e15) return plain(x, 0);
-  if (size !== 0 && (size < 1e-4 || size >= 1e15)) return x.toPrecision(3).replace("-", MINUS);
+  if (size !== 0 && (size < 1e-4 || size >= 1e15)) return Number(x.toPrecision(3)).toExponential().replace("e-", `e${MINUS}`).replace("e+", "e");
   return plain(x, size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 ? 3 : 4);
 }
 

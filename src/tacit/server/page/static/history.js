@@ -19,7 +19,7 @@ start(async (page, me) => {
     const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
     const found = entries.filter((each) => words.every((word) => `${each.what} ${each.analyst} ${each.kind} ${each.time}`.toLowerCase().includes(word)));
     fill(count, `${plural(found.length, "purchase")}${found.length < entries.length ? ` of ${entries.length}` : ""}`);
-    fill(list, table("Purchases", ["When", "Who", "What", h("th", { scope: "col", class: "n" }, "Price"), "Again"], found.map(row)));
+    fill(list, table("Purchases", ["When", "Who", "What", h("th", { scope: "col", class: "n" }, "Price"), "Again"], found.map((each) => row(name, each))));
   };
   const filter = h("input", { type: "search", id: "filter", "data-slash": true, placeholder: "words, a name, a day", oninput: (event) => show(event.target.value) });
   const address = `/d/${encodeURIComponent(name)}/history`;
@@ -41,7 +41,12 @@ start(async (page, me) => {
   show("");
 });
 
-function row(each) {
+/** The answer once more, or how to get it. */
+function again(each) {
+  return each.released ? h("a", { href: `/r/${encodeURIComponent(each.hash)}` }, "free") : h("span", { class: "soft" }, "ask again to complete it");
+}
+
+function row(name, each) {
   return h(
     "tr",
     {},
@@ -49,6 +54,6 @@ function row(each) {
     h("td", {}, each.analyst),
     h("td", { class: "what" }, each.what),
     h("td", { class: "n" }, percent(each.share)),
-    h("td", {}, each.released ? h("a", { href: `/r/${encodeURIComponent(each.hash)}` }, "free") : h("span", { class: "soft" }, "ask again to complete it")),
+    h("td", {}, h("div", { class: "row" }, again(each), each.kind === "question" && /^\s*select/i.test(each.what) ? h("a", { href: `/d/${encodeURIComponent(name)}#${new URLSearchParams({ sql: each.what })}` }, "change it") : null)),
   );
 }

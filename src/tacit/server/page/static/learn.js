@@ -102,7 +102,7 @@ function composition({ noises, epsilons }) {
           height: 330,
           x: { field: "k", type: "quantitative", scale: { type: "log" }, title: "k, the number of answers", axis: { values: [1, 10, 100, 1000], format: "~g" } },
           y: { field: "epsilon", type: "quantitative", scale: { type: "log" }, title: `epsilon at delta = ${data.delta}`, axis: { tickCount: 5, format: "~g" } },
-          colour: { field: "accountant", type: "nominal", title: null, legend: { orient: "bottom", columns: 3 } },
+          colour: { field: "accountant", type: "nominal", title: null, legend: { orient: "bottom", columns: innerWidth < 640 ? 2 : 3, labelLimit: 130 } },
         }),
       });
       const last = data.curves.filter((each) => each.k === 1000);

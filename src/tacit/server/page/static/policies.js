@@ -15,7 +15,7 @@ function priced(price) {
   return { error: `\u00b1 ${number(Number(price.error))}`, relative: `\u00b1 ${percent(price.relative)} of the rows`, share: `${percent(price.share)} of the budget` }[name] ?? `${name} = ${price[name]}${price.delta ? `, delta = ${price.delta}` : ""}`;
 }
 
-const budget = (allowance) => (allowance ? Object.entries(allowance).filter(([, amount]) => amount !== null).map(([name, amount]) => `${name} = ${amount}`).join(", ") : "the whole budget");
+const budget = (allowance) => (allowance ? Object.entries(allowance).filter(([, amount]) => amount !== null).map(([name, amount]) => `${name} = ${number(Number(amount))}`).join(", ") : "the whole budget");
 
 export async function policies(node, dataset) {
   const path = `/datasets/${encodeURIComponent(dataset.name)}`;

@@ -8,7 +8,7 @@
 
 export const AGGREGATES = [
   ["count", "how many rows"],
-  ["units", "how many units"],
+  ["units", "how many, each unit once"],
   ["sum", "sum of"],
   ["avg", "mean of"],
   ["median", "median of"],

@@ -1,6 +1,6 @@
 // /r/HASH : a release for good, with its card and a button that verifies it.
 
-import { ApiError, api, get, place } from "./api.js";
+import { ApiError, api, place } from "./api.js";
 import { answer } from "./answer.js";
 import { button, byId, facts, fill, h, table } from "./dom.js";
 import { notice, refusal, start } from "./frame.js";
@@ -10,7 +10,8 @@ start(
   async (page, me) => {
     const [, hash] = place();
     const path = `/releases/${encodeURIComponent(hash)}`;
-    const release = await get(path, { anonymous: me === null });
+    const { data, headers } = await api(path, { anonymous: me === null });
+    const release = { ...data, published: headers.get("Tacit-Published") === "true", dataset: headers.get("Tacit-Dataset") };
     document.title = `Release ${hash.slice(0, 12)} \u00b7 tacit`;
     fill(byId("title"), "A release");
     const verdict = h("div", { "aria-live": "polite" });

@@ -100,6 +100,10 @@ export function termsControl(node, { least, most, price }, change) {
       slider.value = 0;
       slide();
     },
+    usual() {
+      slider.value = steps.findLastIndex((each) => each <= usual);
+      slide();
+    },
     follow(share, always = false) {
       if (!follows && !always) return;
       slider.value = steps.reduce((best, each, i) => (Math.abs(Math.log(each / share)) < Math.abs(Math.log(steps[best] / share)) ? i : best), 0);
