@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median, quantiles
@@ -154,34 +155,49 @@ def service_cpu(service: Service, call: Callable[[], Any], count: int) -> float:
     return (service.cpu() - begun) / count * 1e3
 
 
-def asking(port: int, token: str, until: float, fresh: bool, times: Any) -> None:
-    """One client, until then."""
-    client, took = Client(port, token), []
-    while (begun := time.time()) < until:
-        client.ask("asks", fresh=fresh)
-        took.append(time.time() - begun)
-    times.put(took)
+def asking(port: int, token: str, turn: Turn) -> None:
+    """One client."""
+    client = Client(port, token)
+    turn.repeat(lambda: client.ask("asks", fresh=turn.fresh))
 
 
-def calling(ledger: str, table: tacit.Table, until: float, fresh: bool, times: Any) -> None:
-    """One process that calls the library, until then."""
+def calling(ledger: str, table: tacit.Table, turn: Turn) -> None:
+    """One process that calls the library."""
     with tacit.Curator(table, ledger=ledger) as curator:
         curator.ask(SQL, **TERMS)
-        took = []
-        while (begun := time.time()) < until:
-            curator.ask(SQL, fresh=fresh, **TERMS)
-            took.append(time.time() - begun)
-    times.put(took)
+        turn.repeat(lambda: curator.ask(SQL, fresh=turn.fresh, **TERMS).columns)
+
+
+@dataclass
+class Turn:
+    """Processes that begin together, once all are ready, and do the same for so many seconds."""
+
+    fresh: bool
+    seconds: float
+    ready: Any
+    times: Any
+
+    def repeat(self, call: Callable[[], Any]) -> None:
+        """Call until the time is over, and tell how long each call took."""
+        took = list[float]()
+        try:
+            self.ready.wait()
+            until = time.time() + self.seconds
+            while (begun := time.time()) < until:
+                call()
+                took.append(time.time() - begun)
+        finally:
+            self.times.put(took)
 
 
 def together(what: Callable[..., None], given: tuple[Any, ...], count: int, seconds: float, fresh: bool) -> list[float]:
-    """The times of all calls of so many processes, which begin together; forked before an engine runs in this one."""
+    """The times of all calls of so many processes; forked before an engine runs in this one."""
     context = get_context("fork")
-    times, until = context.Queue(), time.time() + seconds + count / 8
-    processes = [context.Process(target=what, args=(*given, until, fresh, times)) for _ in range(count)]
+    turn = Turn(fresh, seconds, context.Barrier(count), context.Queue())
+    processes = [context.Process(target=what, args=(*given, turn)) for _ in range(count)]
     for process in processes:
         process.start()
-    took = [each for _ in processes for each in times.get()]
+    took = [each for _ in processes for each in turn.times.get()]
     for process in processes:
         process.join()
     return took
