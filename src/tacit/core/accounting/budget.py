@@ -97,7 +97,7 @@ class Budget:
         for name in arguments:
             object.__setattr__(self, name, read.get(name))
 
-    @property
+    @cached_property
     def _terms(self) -> dict[str, str]:
         """The arguments that make an equal budget, as text: those that differ from their default."""
         arguments = {f.name: getattr(self, f.name) for f in fields(self)}

@@ -85,7 +85,7 @@ class Offer:
         same = not sells_gaussian(self.budget) and self.loss.epsilon() == up(Fraction(self.price))
         return "" if same else f"taken alone, the answer is {self.promised}"
 
-    @property
+    @cached_property
     def promised(self) -> str:
         """The guarantee of the answer alone, at the requested delta."""
         return promise(self.loss, self.delta)

@@ -25,7 +25,7 @@ from .. import log
 from ..access import Action
 from ..errors import BadRequest, Overloaded, Unauthenticated
 from ..jobs import Jobs
-from ..service import Service
+from ..service import Access, Service
 from ..service.texts import public_words
 from ..store import Login
 from .call import JSON, Answer, Call
@@ -144,14 +144,12 @@ class Door:
 
     def _work(self, request: Incoming) -> tuple[Answer, str | None]:
         """The answer, with its body as bytes, and who asked."""
-        person, public, route = None, frozenset[str](), request.route
+        person, access, route = None, None, request.route
         path: Mapping[str, str] = request.scope["path_params"]
         try:
             login = self._login(request)
             person = None if login is None else login.person.name
             access = self.service.authorise(login and login.person, route.action, path.get("dataset"))
-            if access.dataset is not None:
-                public = self.service.curators.public_words(access.dataset) | public_words((access.name,))
             body = None if route.decoder is None else read(request.body, route.decoder, self.caps.depth)
             query = _parameters(request.scope["query_string"])
             call = Call(
@@ -168,10 +166,16 @@ class Door:
             )
             return encoded(route.handler(call)), person
         except TacitError as error:
-            return encoded(answer_of(error, request.number, public)), person
+            return encoded(answer_of(error, request.number, self._public_words(access))), person
         except Exception as error:
             mistake(error, request.number, route.path)
             return encoded(answer_of(error, request.number)), person
+
+    def _public_words(self, access: Access | None) -> frozenset[str]:
+        """The words of public names that an error may use to who asks, of whom one is their own."""
+        if access is None or access.dataset is None:
+            return frozenset()
+        return self.service.curators.public_words(access.dataset) | public_words((access.name,))
 
     def _login(self, request: Incoming) -> Login | None:
         """Who asks: by a token, or by the session of a browser, which must be on a page of ours to change anything."""

@@ -45,7 +45,7 @@ def offer(call: Call) -> Answer:
             price=exact(offered.price),
             share=share,
             budget=str(offered.budget),
-            left=left_of(found.curator),
+            left=left_of(found.curator, found.left),
             left_after=max(0.0, left - share),
             covered=found.covered,
             needs_approval=found.needs_approval,

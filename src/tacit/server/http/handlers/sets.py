@@ -8,6 +8,7 @@ from fractions import Fraction
 from importlib import metadata
 from typing import Any
 
+from ....core.accounting.currency import Amount
 from ....core.errors import TacitError
 from ....core.exact import from_above
 from ....curator import Curator
@@ -82,9 +83,9 @@ def _brief(access: Access, curator: Curator) -> DataSetBrief:
     )
 
 
-def left_of(curator: Curator) -> Left:
+def left_of(curator: Curator, remaining: Amount | None = None) -> Left:
     """What is left to who asks."""
-    left, limit = Fraction(curator.remaining), curator.budget.limit
+    left, limit = Fraction(curator.remaining if remaining is None else remaining), curator.budget.limit
     return Left(write_number(left), float(left / limit), f"{float(left):.6g} of {curator.budget}")
 
 

@@ -1,0 +1,241 @@
+"""What the service adds to the library: CPU time, throughput, tail, start and memory, in the same run.
+
+    python benchmarks/server.py [--quick] [--clients 32] [--workers 2]
+
+    CPU          of one request, in milliseconds of all processes of the service, beside the same call of the library;
+                 the client is one process that waits for each answer
+    throughput   of so many clients, beside as many processes that each call the library on the same ledger
+    tail         the 99th percentile of the time of a stored answer, over its median, at so many clients
+    start        until the first answer, in seconds
+    memory       of the service after 10,000 requests, over what it was after 1,000
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table as Shown
+
+import tacit
+from tacit.server.config import Settings
+from tacit.server.registration import register
+from tacit.server.store import DataSet, Store, TableSource
+
+SCHEMA = """
+[table]
+name = "t"
+unit = "user"
+rows = 1
+[columns.age]
+type = "integer"
+lower = 0
+upper = 120
+[columns.region]
+type = "category"
+values = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"]
+"""
+SQL = "SELECT region, COUNT(*) AS n FROM t WHERE age < 90 GROUP BY region"
+TERMS = {"epsilon": "1"}
+BUDGET = tacit.Budget(epsilon=10**4)
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+class Client:
+    """A connection that is kept, and one request on it at a time."""
+
+    def __init__(self, port: int, token: str) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port))
+        self._head = f"Host: a\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+
+    def ask(self, rest: str, **body: Any) -> bytes:
+        content = json.dumps({"sql": SQL, "terms": TERMS, **body})
+        head = f"POST /v1/datasets/t/{rest} HTTP/1.1\r\n{self._head}Content-Length: {len(content)}\r\n\r\n"
+        self._socket.sendall((head + content).encode())
+        return self._answer()
+
+    def _answer(self) -> bytes:
+        data = b""
+        while (end := data.find(b"\r\n\r\n")) < 0:
+            data += self._socket.recv(65536)
+        head = data[:end].lower()
+        if not head.startswith(b"http/1.1 200"):
+            raise RuntimeError(data.decode())
+        left = int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0]) - len(data) + end + 4
+        while left > 0:
+            part = self._socket.recv(65536)
+            left -= len(part)
+            data += part
+        return data[end + 4 :]
+
+
+class Service:
+    """`tacit serve` in a folder of its own."""
+
+    def __init__(self, folder: Path, workers: int) -> None:
+        (folder / "data").mkdir()
+        (folder / "data" / "t.toml").write_text(SCHEMA)
+        rng = np.random.default_rng(1)
+        columns = {"user": np.arange(10_000), "age": rng.integers(0, 120, 10_000)}
+        regions = pa.array([chr(97 + i) for i in rng.integers(0, 12, 10_000)])
+        pq.write_table(pa.table({**columns, "region": regions}), folder / "data" / "t.parquet")
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        limits = "requests = 1000000\nquestions = 64\nrunning = 16"
+        text = f"[service]\nport = {self.port}\nworkers = {workers}\nroots = ['data']\n[limits]\n{limits}\n"
+        (folder / "service.toml").write_text(text)
+        settings = Settings.load(folder / "service.toml")
+        with Store.open(settings.service.store) as store:
+            store.add_person("owner", "owner", by="benchmark")
+            self.token = store.issue_token("owner", "token", by="benchmark").text
+            source = TableSource(str(folder / "data" / "t.parquet"), str(folder / "data" / "t.toml"))
+            self.ledger = register(store, settings, DataSet("t", (source,), "", BUDGET), by="owner").ledger
+        self.table, begun = tacit.Table(folder / "data" / "t.parquet"), time.perf_counter()
+        command = [sys.executable, "-m", "tacit", "serve", "--config", str(folder / "service.toml")]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+                break
+            except OSError:
+                time.sleep(0.005)
+        self.start = time.perf_counter() - begun
+
+    def client(self) -> Client:
+        return Client(self.port, self.token)
+
+    def _processes(self) -> list[int]:
+        listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, check=False)
+        return [self.process.pid, *map(int, listed.stdout.split())]
+
+    def cpu(self) -> float:
+        """CPU seconds of all processes so far."""
+        stats = (Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in self._processes())
+        return sum(int(stat[11]) + int(stat[12]) for stat in stats) / TICK
+
+    def memory(self) -> int:
+        """Bytes that all processes have for themselves."""
+        pages = (Path(f"/proc/{pid}/statm").read_text().split() for pid in self._processes())
+        return sum(int(page[1]) - int(page[2]) for page in pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def library_cpu(call: Callable[[], Any], count: int) -> float:
+    """CPU milliseconds of one call."""
+    call()
+    begun = time.process_time()
+    for _ in range(count):
+        call()
+    return (time.process_time() - begun) / count * 1e3
+
+
+def service_cpu(service: Service, call: Callable[[], Any], count: int) -> float:
+    """CPU milliseconds of one request."""
+    for _ in range(20):
+        call()
+    begun = service.cpu()
+    for _ in range(count):
+        call()
+    return (service.cpu() - begun) / count * 1e3
+
+
+def asking(port: int, token: str, until: float, fresh: bool, times: Any) -> None:
+    """One client, until then."""
+    client, took = Client(port, token), []
+    while (begun := time.time()) < until:
+        client.ask("asks", fresh=fresh)
+        took.append(time.time() - begun)
+    times.put(took)
+
+
+def calling(ledger: str, table: tacit.Table, until: float, fresh: bool, times: Any) -> None:
+    """One process that calls the library, until then."""
+    with tacit.Curator(table, ledger=ledger) as curator:
+        curator.ask(SQL, **TERMS)
+        took = []
+        while (begun := time.time()) < until:
+            curator.ask(SQL, fresh=fresh, **TERMS)
+            took.append(time.time() - begun)
+    times.put(took)
+
+
+def together(what: Callable[..., None], given: tuple[Any, ...], count: int, seconds: float, fresh: bool) -> list[float]:
+    """The times of all calls of so many processes, which begin together."""
+    context = get_context("fork")
+    times, until = context.Queue(), time.time() + seconds + count / 8
+    processes = [context.Process(target=what, args=(*given, until, fresh, times)) for _ in range(count)]
+    for process in processes:
+        process.start()
+    took = [each for _ in processes for each in times.get()]
+    for process in processes:
+        process.join()
+    return took
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--clients", type=int, default=32)
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    count, seconds = (200, 3.0) if options.quick else (2000, 20.0)
+    shown = Shown("figure", "library", "service", "", "target", box=SIMPLE)
+    with tempfile.TemporaryDirectory() as folder:
+        service = Service(Path(folder).resolve(), options.workers)
+        try:
+            client = service.client()
+            with tacit.Curator(service.table, ledger=service.ledger) as curator:
+                rows: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
+                    ("offer", lambda: curator.offer(SQL, **TERMS).errors, lambda: client.ask("offers")),
+                    ("stored answer", lambda: curator.ask(SQL, **TERMS).columns, lambda: client.ask("asks")),
+                    (
+                        "charged question",
+                        lambda: curator.ask(SQL, fresh=True, **TERMS).columns,
+                        lambda: client.ask("asks", fresh=True),
+                    ),
+                ]
+                for name, called, asked in rows:
+                    own, over = library_cpu(called, count), service_cpu(service, asked, count)
+                    shown.add_row(f"CPU, {name}, ms", f"{own:.2f}", f"{over:.2f}", f"+{over - own:.2f}", "+1.5")
+            for fresh in (False, True):
+                by = (service.port, service.token)
+                mine = together(asking, by, options.clients, seconds, fresh)
+                theirs = together(calling, (service.ledger, service.table), options.clients, seconds, fresh)
+                rates = len(theirs) / seconds, len(mine) / seconds
+                name = "charged questions" if fresh else "stored answers"
+                ratio = rates[1] / rates[0]
+                shown.add_row(f"{name} a second", f"{rates[0]:.0f}", f"{rates[1]:.0f}", f"x{ratio:.2f}", "x0.7")
+                if not fresh:
+                    tail, middle = quantiles(mine, n=100)[98] * 1e3, median(mine) * 1e3
+                    shown.add_row("99 % and median, ms", "", f"{tail:.1f}, {middle:.1f}", f"x{tail / middle:.1f}", "x5")
+            sizes = []
+            for requests in (1000, 1000 if options.quick else 9000):
+                for _ in range(requests):
+                    client.ask("asks")
+                sizes.append(service.memory())
+            grown = f"{sizes[0] >> 20}, {sizes[1] >> 20}", f"{100 * (sizes[1] / sizes[0] - 1):+.1f} %"
+            shown.add_row("memory, MiB", "", *grown, "+5 %")
+            shown.add_row("start, s", "", f"{service.start:.2f}", "", "2")
+        finally:
+            service.process.terminate()
+            service.process.wait(60)
+    Console().print(shown)
+
+
+if __name__ == "__main__":
+    main()
