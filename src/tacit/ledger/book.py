@@ -47,9 +47,17 @@ def find(connection: Connection, key: str) -> Charge | None:
     return _with_release(connection, read(connection, statements.DRAW, key=key))
 
 
-def at(connection: Connection, seq: int) -> Charge | None:
-    """The charge of this number, with its release if it has one."""
-    return _with_release(connection, read(connection, statements.AT, seq=seq))
+def by_hash(connection: Connection, entry_hash: str, known: dict[str, int]) -> Charge | None:
+    """The charge whose entry has this hash, with its release if it has one.
+
+    `known` are the numbers of charges by their hashes, as far as was looked: entries never change, so what was read
+    stays.
+    """
+    if entry_hash not in known:
+        last = max(known.values(), default=0)
+        known.update({found: seq for seq, found in connection.execute(statements.CHARGES, {"seq": last})})
+    seq = known.get(entry_hash)
+    return None if seq is None else _with_release(connection, read(connection, statements.AT, seq=seq))
 
 
 def _with_release(connection: Connection, entry: Entry | None) -> Charge | None:

@@ -154,13 +154,8 @@ class Ledger:
 
     def charge_of(self, entry_hash: str) -> Charge | None:
         """The charge whose entry has this hash, with its release if it has one; None if there is none."""
-        text("hash", entry_hash)
         with self.database.reading() as connection:
-            if entry_hash not in self._charges:  # entries are never changed, so what was read stays
-                last = max(self._charges.values(), default=0)
-                self._charges.update({h: seq for seq, h in connection.execute(statements.CHARGES, {"seq": last})})
-            seq = self._charges.get(entry_hash)
-            return None if seq is None else pages.at(connection, seq)
+            return pages.by_hash(connection, text("hash", entry_hash), self._charges)
 
     def charge(
         self,

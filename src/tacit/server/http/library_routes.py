@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..access import Action
-from . import answers, bodies
+from . import bodies
+from . import library_answers as answers
 from .handlers import library
 from .handlers.formats import ARROW
 from .routes import Route

@@ -15,9 +15,9 @@ from ....storage import canonical
 from ...errors import NotFound
 from ...service import questions, records, sessions
 from ...service.admission import priced
-from ..answers import AccountOf, AccountsAnswer, ChargeAnswer, ChargeOf, ChargesAnswer, SessionAnswer
 from ..bodies import About, Purchase
 from ..call import Answer, Call
+from ..library_answers import AccountOf, AccountsAnswer, ChargeAnswer, ChargeOf, ChargesAnswer, SessionAnswer
 from .formats import ARROW, arrow_file
 from .questions import terms_of
 from .records import MAX_PAGE, number
