@@ -175,7 +175,7 @@ def calling(ledger: str, table: tacit.Table, until: float, fresh: bool, times: A
 
 
 def together(what: Callable[..., None], given: tuple[Any, ...], count: int, seconds: float, fresh: bool) -> list[float]:
-    """The times of all calls of so many processes, which begin together."""
+    """The times of all calls of so many processes, which begin together; forked before an engine runs in this one."""
     context = get_context("fork")
     times, until = context.Queue(), time.time() + seconds + count / 8
     processes = [context.Process(target=what, args=(*given, until, fresh, times)) for _ in range(count)]
@@ -199,6 +199,18 @@ def main() -> None:
         service = Service(Path(folder).resolve(), options.workers)
         try:
             client = service.client()
+            client.ask("asks")
+            for fresh in (False, True):
+                by = (service.port, service.token)
+                mine = together(asking, by, options.clients, seconds, fresh)
+                theirs = together(calling, (service.ledger, service.table), options.clients, seconds, fresh)
+                rates = len(theirs) / seconds, len(mine) / seconds
+                name = "charged questions" if fresh else "stored answers"
+                ratio = rates[1] / rates[0]
+                shown.add_row(f"{name} a second", f"{rates[0]:.0f}", f"{rates[1]:.0f}", f"x{ratio:.2f}", "x0.7")
+                if not fresh:
+                    tail, middle = quantiles(mine, n=100)[98] * 1e3, median(mine) * 1e3
+                    shown.add_row("99 % and median, ms", "", f"{tail:.1f}, {middle:.1f}", f"x{tail / middle:.1f}", "x5")
             with tacit.Curator(service.table, ledger=service.ledger) as curator:
                 rows: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
                     ("offer", lambda: curator.offer(SQL, **TERMS).errors, lambda: client.ask("offers")),
@@ -212,17 +224,6 @@ def main() -> None:
                 for name, called, asked in rows:
                     own, over = library_cpu(called, count), service_cpu(service, asked, count)
                     shown.add_row(f"CPU, {name}, ms", f"{own:.2f}", f"{over:.2f}", f"+{over - own:.2f}", "+1.5")
-            for fresh in (False, True):
-                by = (service.port, service.token)
-                mine = together(asking, by, options.clients, seconds, fresh)
-                theirs = together(calling, (service.ledger, service.table), options.clients, seconds, fresh)
-                rates = len(theirs) / seconds, len(mine) / seconds
-                name = "charged questions" if fresh else "stored answers"
-                ratio = rates[1] / rates[0]
-                shown.add_row(f"{name} a second", f"{rates[0]:.0f}", f"{rates[1]:.0f}", f"x{ratio:.2f}", "x0.7")
-                if not fresh:
-                    tail, middle = quantiles(mine, n=100)[98] * 1e3, median(mine) * 1e3
-                    shown.add_row("99 % and median, ms", "", f"{tail:.1f}, {middle:.1f}", f"x{tail / middle:.1f}", "x5")
             sizes = []
             for requests in (1000, 1000 if options.quick else 9000):
                 for _ in range(requests):

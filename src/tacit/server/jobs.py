@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import socket
 import threading
 from contextlib import suppress
@@ -27,7 +26,7 @@ from .policy import Purchase
 from .service import Access, Service, workloads
 from .service.faults import fault_of
 from .store import Job
-from .store.database import StoreConflict
+from .store.database import StoreConflict, number
 
 KINDS: dict[str, Purchase] = {"answers": "workload", "synthetic": "synthetic"}
 _BEAT = 5.0  # seconds between two signs of life
@@ -55,7 +54,7 @@ class Jobs:
     """Runs jobs on threads of this process until it is closed."""
 
     def __init__(self, service: Service, threads: int) -> None:
-        self.service, self.worker = service, f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(4)}"
+        self.service, self.worker = service, f"{socket.gethostname()} {os.getpid()} {number()}"
         self._closing, self._added, self._lock = threading.Event(), threading.Event(), threading.Lock()
         self._running: dict[str, Running] = {}
         self._threads = [threading.Thread(target=self._run, name=f"tacit job {i}") for i in range(threads)]

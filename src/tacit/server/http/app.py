@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
@@ -19,6 +18,7 @@ from starlette.routing import Route as Mounted
 
 from ..errors import BadRequest, NotFound
 from ..service import Service
+from ..store.database import number
 from .call import JSON
 from .door import SECURITY, Door, encoded, mistake
 from .errors import answer_of
@@ -79,13 +79,13 @@ async def _elsewhere(_: Request, error: Exception) -> Response:
 
 
 async def _mistake(_: Request, error: Exception) -> Response:
-    request_id = secrets.token_hex(8)
+    request_id = number()
     mistake(error, request_id, "page")
     return _response(error, {}, request_id)
 
 
 def _response(error: Exception, more: dict[str, str], request_id: str = "") -> Response:
-    request_id = request_id or secrets.token_hex(8)
+    request_id = request_id or number()
     answer = encoded(answer_of(error, request_id))
     headers = {**SECURITY, **answer.headers, **more, "Tacit-Request-Id": request_id}
     return Response(answer.body, answer.status, headers, JSON)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from ..jobs import Jobs
 from ..service import Access, Service
 from ..service.texts import public_words
 from ..store import Login
+from ..store.database import number
 from .call import JSON, Answer, Call
 from .cookies import session_of
 from .errors import answer_of
@@ -68,7 +68,7 @@ class Incoming:
     bearer: str | None
     session: str | None
     body: bytes = b""
-    number: str = field(default_factory=lambda: secrets.token_hex(8))
+    number: str = field(default_factory=number)
 
     @property
     def digest(self) -> str:

@@ -7,11 +7,12 @@ from typing import Any
 
 from ..access import Action
 from ..errors import NotFound
-from . import answers, bodies
+from . import answers, bodies, linear_answers, owner_answers
 from .call import JSON, Answer, Call
 from .handlers import custody, interactive, linear, questions, records, sets
 from .handlers.formats import FORMATS
 from .library_routes import LIBRARY
+from .owner_routes import OWNERS
 from .routes import Route
 
 _SET = "/v1/datasets/{dataset}"
@@ -20,7 +21,7 @@ _CELLS = tuple(media for media in linear.CELLS.values() if media != JSON)
 _ROWS = tuple(media for media in linear.ROWS.values() if media != JSON)
 _RELEASE: dict[int, type[Any]] = {200: answers.ReleaseAnswer}
 _BOUGHT: dict[int, type[Any]] = {200: answers.ReleaseAnswer, 202: answers.ApprovalAnswer}
-_JOB: dict[int, type[Any]] = {202: answers.JobAnswer}
+_JOB: dict[int, type[Any]] = {202: linear_answers.JobAnswer}
 _DONE: dict[int, type[Any]] = {200: answers.Done}
 
 # The routes that are asked most stand first.
@@ -79,7 +80,7 @@ LINEAR = (
         linear.plan,
         "Every method for linear queries, with its predicted error",
         bodies.Planned,
-        {200: answers.PlanAnswer},
+        {200: linear_answers.PlanAnswer},
     ),
     Route(
         "POST",
@@ -106,21 +107,23 @@ LINEAR = (
         linear.query,
         "Answer linear queries from what was bought before; free",
         bodies.Queries,
-        {200: answers.AnswersAnswer},
+        {200: linear_answers.AnswersAnswer},
         media=_CELLS,
         refuses=(406,),
         query=("format",),
     ),
-    Route("GET", "/v1/jobs", Action.JOBS, linear.jobs, "One's own jobs", answers={200: answers.JobList}),
-    Route("GET", "/v1/jobs/{job}", Action.JOBS, linear.job, "A job", answers={200: answers.JobAnswer}),
-    Route("DELETE", "/v1/jobs/{job}", Action.JOBS, linear.cancel, "Cancel a job", answers={200: answers.JobAnswer}),
+    Route("GET", "/v1/jobs", Action.JOBS, linear.jobs, "One's own jobs", answers={200: linear_answers.JobList}),
+    Route("GET", "/v1/jobs/{job}", Action.JOBS, linear.job, "A job", answers={200: linear_answers.JobAnswer}),
+    Route(
+        "DELETE", "/v1/jobs/{job}", Action.JOBS, linear.cancel, "Cancel a job", answers={200: linear_answers.JobAnswer}
+    ),
     Route(
         "GET",
         "/v1/jobs/{job}/result",
         Action.JOBS,
         linear.result,
         "What a job bought: answers, or synthetic rows",
-        answers={200: answers.AnswersAnswer},
+        answers={200: linear_answers.AnswersAnswer},
         media=(*_CELLS, *_ROWS),
         refuses=(400, 406, 409, 422),
         query=("format",),
@@ -134,7 +137,7 @@ INTERACTIVE = (
         interactive.open_stream,
         "Open a stream of counts, or go on with one",
         bodies.StreamOf,
-        {200: answers.StreamAnswer, 202: answers.ApprovalAnswer},
+        {200: linear_answers.StreamAnswer, 202: answers.ApprovalAnswer},
         refuses=(409,),
     ),
     Route(
@@ -144,7 +147,7 @@ INTERACTIVE = (
         interactive.ask_stream,
         "Ask a stream whether a count reaches its threshold",
         bodies.StreamQuestion,
-        {200: answers.StreamStep},
+        {200: linear_answers.StreamStep},
         refuses=(409,),
     ),
     Route(
@@ -154,7 +157,7 @@ INTERACTIVE = (
         interactive.open_online,
         "Open a session of online linear queries, or go on with one",
         bodies.OnlineOf,
-        {200: answers.OnlineOpened, 202: answers.ApprovalAnswer},
+        {200: linear_answers.OnlineOpened, 202: answers.ApprovalAnswer},
         refuses=(409,),
     ),
     Route(
@@ -164,7 +167,7 @@ INTERACTIVE = (
         interactive.ask_online,
         "Ask an online session a linear query",
         bodies.OnlineQuestion,
-        {200: answers.OnlineStep},
+        {200: linear_answers.OnlineStep},
         refuses=(409,),
     ),
     Route(
@@ -225,7 +228,7 @@ RELEASES = (
         Action.PUBLISHED,
         records.verify_release,
         "Whether its ledger keeps it, and is what was written",
-        answers={200: answers.VerdictAnswer},
+        answers={200: owner_answers.VerdictAnswer},
     ),
     Route(
         "POST",
@@ -233,119 +236,8 @@ RELEASES = (
         Action.PUBLISH,
         records.publish,
         "Let anybody read it, for good",
-        answers={200: answers.PublishedAnswer},
+        answers={200: owner_answers.PublishedAnswer},
     ),
-)
-OWNERS = (
-    Route(
-        "GET",
-        f"{_SET}/ledger",
-        Action.LEDGER,
-        records.ledger,
-        "Entries of the ledger, oldest first",
-        answers={200: answers.LedgerPage},
-        refuses=(400,),
-        query=("after", "count"),
-    ),
-    Route(
-        "POST",
-        f"{_SET}/ledger/verify",
-        Action.LEDGER,
-        records.verify,
-        "Whether the ledger is what was written",
-        answers={200: answers.VerdictAnswer},
-    ),
-    Route(
-        "GET",
-        f"{_SET}/ledger/export",
-        Action.LEDGER,
-        records.export,
-        "All entries of the ledger as JSON lines",
-        answers={200: ("application/x-ndjson",)},
-    ),
-    Route(
-        "GET", f"{_SET}/policies", Action.POLICIES, custody.policies, "All policies", answers={200: answers.Policies}
-    ),
-    Route(
-        "GET",
-        f"{_SET}/policies/{{subject}}",
-        Action.POLICIES,
-        custody.policy,
-        "The policy for a role or a person: role:analyst, role:owner, person:NAME",
-        answers={200: answers.PolicyAnswer},
-        refuses=(422,),
-    ),
-    Route(
-        "PUT",
-        f"{_SET}/policies/{{subject}}",
-        Action.POLICIES,
-        custody.set_policy,
-        "Set a policy",
-        bodies.PolicyOf,
-        {200: answers.PolicyAnswer},
-    ),
-    Route(
-        "DELETE",
-        f"{_SET}/policies/{{subject}}",
-        Action.POLICIES,
-        custody.remove_policy,
-        "Remove a policy",
-        answers=_DONE,
-        refuses=(422,),
-    ),
-    Route(
-        "POST",
-        f"{_SET}/whatif",
-        Action.POLICIES,
-        custody.what_if,
-        "How many questions a policy would allow",
-        bodies.WhatIf,
-        {200: answers.WhatIfAnswer},
-    ),
-    Route(
-        "GET", "/v1/users", Action.PEOPLE, custody.people, "Everybody, and their tokens", answers={200: answers.People}
-    ),
-    Route(
-        "POST",
-        "/v1/users",
-        Action.PEOPLE,
-        custody.add_person,
-        "Add a person",
-        bodies.NewPerson,
-        {201: answers.PersonAnswer},
-        refuses=(409,),
-    ),
-    Route(
-        "POST",
-        "/v1/users/{person}/tokens",
-        Action.PEOPLE,
-        custody.issue,
-        "Issue a token or a login link, whose text is shown once",
-        bodies.NewToken,
-        {201: answers.IssuedAnswer},
-    ),
-    Route(
-        "POST",
-        "/v1/users/{person}/revoke",
-        Action.PEOPLE,
-        custody.revoke,
-        "Shut a person out",
-        answers=_DONE,
-        refuses=(409, 422),
-    ),
-    Route("DELETE", "/v1/tokens/{token}", Action.PEOPLE, custody.revoke_token, "End a token", answers=_DONE),
-    Route(
-        "POST",
-        "/v1/datasets",
-        Action.DATASETS,
-        custody.add_dataset,
-        "Serve a data set",
-        bodies.NewDataSet,
-        {201: answers.Done},
-        refuses=(409,),
-    ),
-    Route("DELETE", _SET, Action.DATASETS, custody.remove_dataset, "Serve a data set no longer", answers=_DONE),
-    Route("GET", "/v1/acts", Action.PEOPLE, custody.acts, "Administrative acts", answers={200: answers.Acts}),
 )
 APPROVALS = (
     Route(

@@ -10,24 +10,21 @@ from ...numbers import read_budget
 from ...policy import Policy, read_policy, subject, write_policy
 from ...service import custody, questions
 from ...store import DataSet, TableSource, TokenInfo
-from ..answers import (
+from ..answers import Approval, Approvals, Done, SignedIn
+from ..bodies import Decision, Login, NewDataSet, NewPerson, NewToken, PolicyOf, WhatIf
+from ..call import Answer, Call
+from ..cookies import cookie, until
+from ..owner_answers import (
     ActAnswer,
     Acts,
-    Approval,
-    Approvals,
-    Done,
     IssuedAnswer,
     People,
     PersonAnswer,
     Policies,
     PolicyAnswer,
-    SignedIn,
     TokenAnswer,
     WhatIfAnswer,
 )
-from ..bodies import Decision, Login, NewDataSet, NewPerson, NewToken, PolicyOf, WhatIf
-from ..call import Answer, Call
-from ..cookies import cookie, until
 from .questions import finite, terms_of
 
 

@@ -9,9 +9,9 @@ from msgspec import Raw
 from ....storage import canonical
 from ...errors import BadRequest
 from ...service import questions, sessions
-from ..answers import OnlineOpened, OnlineStep, StreamAnswer, StreamStep
 from ..bodies import OnlineOf, OnlineQuestion, StreamOf, StreamQuestion, SyntheticRows
 from ..call import Answer, Call
+from ..linear_answers import OnlineOpened, OnlineStep, StreamAnswer, StreamStep
 from .linear import rows_of
 from .questions import finite, terms_of
 

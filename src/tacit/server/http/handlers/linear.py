@@ -19,9 +19,9 @@ from ...errors import BadRequest, Conflict, NotFound
 from ...numbers import write_number
 from ...service import workloads
 from ...store import Job
-from ..answers import AnswersAnswer, Cell, JobAnswer, JobList, MethodRow, PlanAnswer
 from ..bodies import Answers, Planned, Queries, Synthetic, Tables
 from ..call import JSON, Answer, Call
+from ..linear_answers import AnswersAnswer, Cell, JobAnswer, JobList, MethodRow, PlanAnswer
 from .formats import ARROW, CSV, OWN, PARQUET, arrow_file, wanted
 from .questions import finite, terms_of
 

@@ -13,8 +13,9 @@ from ....release import Release
 from ...errors import BadRequest
 from ...service import records
 from ...service.verdicts import Verdict
-from ..answers import Card, HeadOf, History, LedgerPage, PublishedAnswer, PurchaseLine, VerdictAnswer
+from ..answers import Card, History, PurchaseLine
 from ..call import JSON, Answer, Call
+from ..owner_answers import HeadOf, LedgerPage, PublishedAnswer, VerdictAnswer
 from .formats import CSV, released, wanted
 from .linear import bought_answers
 from .questions import exact

@@ -18,17 +18,7 @@ from ....query.values.column_types import facts_of
 from ...numbers import write_budget, write_number
 from ...policy import SWITCHES, Policy, write_policy
 from ...service import Access
-from ..answers import (
-    ColumnFacts,
-    DataSetAnswer,
-    DataSetBrief,
-    DataSets,
-    Left,
-    May,
-    Me,
-    QuestionsLeft,
-    TableFacts,
-)
+from ..answers import ColumnFacts, DataSetAnswer, DataSetBrief, DataSets, Left, May, Me, QuestionsLeft, TableFacts
 from ..call import Answer, Call
 
 
