@@ -4,6 +4,9 @@ BIN := .venv/bin
 # Those with a peer's name are run by others, some by interpreters of their own.
 BENCHMARKS = $(filter-out $(addprefix benchmarks/,_% tables_% release_% ranges_%),$(wildcard benchmarks/*.py))
 
+# Compiled modules are kept: the tests start many processes, each of which would compile them anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo serve test check slow fuzz spark lowest bench clean
 
 demo: .venv/demo

@@ -1,13 +1,13 @@
 """What the service adds to the library: CPU time, throughput, tail, start and memory, in the same run.
 
-    python benchmarks/server.py [--quick] [--clients 32] [--workers 2]
+python benchmarks/server.py [--quick] [--clients 32] [--workers 2]
 
-    CPU          of one request, in milliseconds of all processes of the service, beside the same call of the library;
-                 the client is one process that waits for each answer
-    throughput   of so many clients, beside as many processes that each call the library on the same ledger
-    tail         the 99th percentile of the time of a stored answer, over its median, at so many clients
-    start        until the first answer, in seconds
-    memory       of the service after 10,000 requests, over what it was after 1,000
+CPU          of one request, in milliseconds of all processes of the service, beside the same call of the library;
+             the client is one process that waits for each answer
+throughput   of so many clients, beside as many processes that each call the library on the same ledger
+tail         the 99th percentile of the time of a stored answer, over its median, at so many clients
+start        until the first answer, in seconds
+memory       of the service after 10,000 requests, over what it was after 1,000
 """
 
 from __future__ import annotations

@@ -474,7 +474,7 @@ def test_an_interrupt_while_a_table_is_read_is_reported(data, tmp_path, monkeypa
     def interrupted(*_):
         raise RuntimeError("Query interrupted")
 
-    monkeypatch.setattr("tacit.engines.duckdb.loading._bounded", interrupted)
+    monkeypatch.setattr("tacit.engines.duckdb.loading.raw_rows", interrupted)
     words = {
         "ask": (data, QUESTION, "--epsilon", "1", "--budget", "epsilon=1"),
         "plan": (data, "year", "--epsilon", "1", "--budget", "epsilon=1", "--buy"),

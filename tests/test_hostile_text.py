@@ -226,15 +226,36 @@ OWN = {
     ("holdout", "plan"),
     ("holdout", "monitor"),
     ("attack", "all"),
+    ("attack", "board"),
     ("attack", "reconstruct"),
 }
+
+
+def on_boards(say, folder, name):
+    """A board whose ids, labels and teams have this name in them."""
+    folder.mkdir()
+    board, solution, predictions = folder / "b", folder / "solution.csv", folder / "predictions.csv"
+    for path, rows in ((solution, range(200)), (predictions, range(200)), (folder / "wrong.csv", range(201))):
+        with path.open("w", newline="", encoding="utf-8", errors="replace") as file:
+            csv.writer(file).writerows([("id", "label"), *((f"{i} {name}", name) for i in rows)])
+    team = f"[bold]{name}"
+    say("board", "open", board, solution, "--team", "ada", "--team", team, "--quota", "2")
+    say("board", "open", board, solution, "--teams", "2", "--quota", "2", "--name", team)
+    for who in ("ada", team):
+        for file in (predictions, folder / "wrong.csv"):
+            say("board", "submit", board, who, file)
+            say("board", "submit", board, who, file, "--name", team)
+        say("board", "choose", board, who, "1")
+        say("board", "show", board, "--team", who)
+    say("board", "show", board)
+    say("board", "close", board)
 
 
 def test_every_command_shows_hostile_text_as_it_is(folder, tmp_path):
     data, ledger, seen = folder / "t.parquet", tmp_path / "t.ledger", set()
 
     def say(*words, machine=False):
-        seen.add(words[: 2 if words[0] == "ledger" else 1])
+        seen.add(words[: 2 if words[0] in ("ledger", "board") else 1])
         text = run(*words)
         assert not ACTS.search(text)
         if not machine:
@@ -252,6 +273,8 @@ def test_every_command_shows_hostile_text_as_it_is(folder, tmp_path):
         say("ask", data, f"SELECT COUNT(*) FROM t WHERE {quoted(name)} = 1", *asked)
         say("ledger", "allow", ledger, f"[bold]{name}", "epsilon=1")
         say("ask", data, question, "--ledger", ledger, "--epsilon", name, "--analyst", name)
+    for i, name in enumerate(ACTING[:3]):
+        on_boards(say, tmp_path / f"board {i}", name)
     notes = "SELECT note, COUNT(*) AS n FROM t GROUP BY note"
     say("ask", data, notes, *asked, "--csv", machine=True)
     assert json.loads(say("ask", data, notes, *asked, "--json"))["answer"]

@@ -13,7 +13,7 @@ import tacit
 from tacit import ADD_REMOVE, SUBSTITUTE, BadParameter, Laplace, MixedRelations
 from tacit.composition import optimal_bounded_range
 from tacit.core.accounting.accountants import Formal
-from tacit.core.accounting.best_bound import VIEWS, table
+from tacit.core.accounting.best_bound import VIEWS, proves, table
 from tacit.core.accounting.loss import BoundedRange, Concentrated, Loss, Pure, zero
 from tacit.core.law import Finite, hockey_stick, renyi_divergence
 
@@ -50,8 +50,11 @@ def test_a_view_is_a_homomorphism(view, a, b, n):
 @settings(max_examples=25, deadline=None)
 def test_more_is_never_cheaper_and_a_group_never_pays_less(a, b, delta):
     assert (a + b).epsilon(delta) >= a.epsilon(delta) * (1 - 1e-9)
-    assert a.group(3).epsilon(delta) >= a.epsilon(delta) * (1 - 1e-9)
+    least = a.epsilon(delta)
+    assert a.group(3).epsilon(delta) >= least * (1 - 1e-9)
     assert a.group(1) == a
+    for epsilon in (least, math.nextafter(least, 0)) if 0 < least < math.inf else ():
+        assert proves(a, Fraction(epsilon), Fraction(delta)) == (epsilon == least)
 
 
 @given(amounts, st.floats(1.01, 100), st.floats(0, 6))

@@ -47,6 +47,35 @@ def test_greatest_positive_within_limits() -> None:
     assert 1023 < greatest_positive(lambda x: True, floor=0.0, ceiling=1024.0, precision=2.0**-20) < 1024
 
 
+@given(st.floats(1e-9, 1e9), st.floats(-1e-5, 1e-5), st.sampled_from([2.0, 16.0]))
+def test_a_guess_saves_tries_and_changes_nothing(root: float, off: float, fall: float) -> None:
+    tried: list[float] = []
+
+    def holds(x: float) -> bool:
+        tried.append(x)
+        return x <= root
+
+    limits = {"floor": 2.0**-40, "precision": 2.0**-44, "fall": fall}
+    found, plain = greatest_positive(holds, **limits), len(tried)
+    assert greatest_positive(holds, **limits, near=root * (1 + off)) == found
+    assert len(tried) - plain <= plain + 3
+    tried.clear()
+    assert greatest_positive(holds, **limits, near=root) == found
+    assert len(tried) <= 12
+
+
+def test_a_guess_about_what_is_not_monotone_is_given_up() -> None:
+    """What is inferred from the guess is tried before it is believed."""
+
+    def holds(x: float) -> bool:
+        return x <= 1.5 or 2.9 < x < 3.1
+
+    def holds_at(near: float | None) -> float:
+        return greatest_positive(holds, floor=2.0**-10, ceiling=8.0, precision=2.0**-20, near=near)
+
+    assert holds(holds_at(3.0)) and holds(holds_at(3.05)) and holds_at(None) <= 1.5
+
+
 @given(st.floats(0, 1e6))
 def test_least(root: float) -> None:
     found = least(lambda x: x >= root, 2.0**-30, 2.0**19)

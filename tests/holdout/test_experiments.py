@@ -3,10 +3,13 @@
 import math
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from tacit.cli import app
 from tacit.composition import bernstein_inverse, hoeffding_inverse
 from tacit.core.errors import BadParameter
 from tacit.core.law import DiscreteLaplaceLaw, max_divergence
@@ -23,10 +26,12 @@ from tacit.holdout import (
 )
 from tacit.holdout.experiment import PLAIN, Agreements
 from tacit.holdout.planning import METHODS
+from tacit.holdout.ranking import FRESH
 from tacit.holdout.rules.rule import shown
 from tacit.testing.sources import Seeded
 
 RULES = ("reusable holdout", "guess and check")
+RANKED = (*RULES, "Ladder", "parameter-free Ladder", FRESH)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +95,7 @@ def test_a_summary_can_be_read(small: Experiment) -> None:
 
 
 def test_a_holdout_too_small_for_the_experiment_is_refused() -> None:
-    with pytest.raises(BadParameter, match="larger"):
+    with pytest.raises(BadParameter, match=r"rule must be one with a promise below 1/2: \d+ records would do|larger"):
         overfit(64, 3000)
 
 
@@ -175,15 +180,57 @@ def test_pictures(small: Experiment) -> None:
     assert {row["line"] for row in rows} == {"training set", "reported", "truth"}
     assert len(rows) == 3 * len(small.points)
     assert "voters" in plots.overfitting(small).to_json()
-    drawn = plots.widths(10_000, most=1000).to_dict()
-    assert {row["method"] for row in drawn["data"]["values"]} == set(METHODS)
+    drawn = plots.widths(10_000, [10, 30]).to_dict()
+    (lines, points) = (drawn["datasets"][layer["data"]["name"]] if "name" in layer["data"] else layer["data"]["values"]
+                       for layer in drawn["layer"])  # fmt: skip
+    assert {row["method"] for row in lines} == {*METHODS, *RANKED} - {FRESH}
+    assert {row["questions"] for row in points} == {10, 30}
+    assert (min(row["questions"] for row in lines), max(row["questions"] for row in lines)) == (10, 30)
 
 
-@pytest.mark.parametrize("d", [100, 600, 1000])
-def test_few_records_have_a_width_too(d: int) -> None:
-    """The least that lasts is between 512 and 999 thousandths: widths above are none."""
-    rule = experiment.rules(100, d, len(experiment.VOTERS))["guess and check"]
-    assert isinstance(rule, GuessAndCheck) and Fraction(512, 1000) <= rule.width <= Fraction(999, 1000)
+def test_the_plot_obeys_what_is_said_about_the_use() -> None:
+    plain, sharp = (plots.widths(2000, [50, 51], beta="0.1", **use).to_dict() for use in ({}, {"accuracy": "0.95"}))
+    assert "beta = 0.1" in str(plain) and "accuracy 0.95" in str(sharp)
+    first, second = (
+        {(row["method"], row["questions"]): row["width"] for row in chart["layer"][0]["data"]["values"]}
+        for chart in (plain, sharp)
+    )
+    assert second["asked beforehand", 50] < 0.7 * first["asked beforehand", 50]
+
+
+def test_the_command_plots_what_it_was_asked(tmp_path: Path) -> None:
+    path = tmp_path / "plan.html"
+    words = [
+        "holdout",
+        "plan",
+        "2000",
+        "20",
+        "22",
+        "--rounds",
+        "5",
+        "--wrong",
+        "2",
+        "--beta",
+        "0.2",
+        "--plot",
+        str(path),
+    ]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0 and "2 wrong guesses" in result.output
+    drawn = path.read_text()
+    assert (
+        "rounds 5" in drawn
+        and "beta = 0.2" in drawn
+        and '"questions": 22' in drawn.replace('":', '": ').replace("  ", " ")
+    )
+
+
+def test_few_records_are_refused_where_no_width_lasts() -> None:
+    """The least that lasts has fewer than 500 thousandths: wider answers say nothing."""
+    rule = experiment.rules(400, 600, len(experiment.VOTERS))["guess and check"]
+    assert isinstance(rule, GuessAndCheck) and Fraction(300, 1000) <= rule.width <= Fraction(499, 1000)
+    with pytest.raises(BadParameter, match="larger"):
+        experiment.rules(100, 600, len(experiment.VOTERS))
 
 
 @pytest.mark.slow

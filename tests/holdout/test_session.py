@@ -1,23 +1,40 @@
 """One holdout set, one session: questions, fingerprints, and a state that survives the process."""
 
 import copy
+import json
+import math
 import os
 import pickle
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from threading import Barrier, BrokenBarrierError
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from tacit.cli import app
 from tacit.core.accounting.budget import Budget
 from tacit.core.errors import BadData, BadParameter, BudgetExceeded, Exhausted, LedgerConflict, Refused
-from tacit.holdout import GaussianAnswers, GuessAndCheck, Ladder, Memory, ParameterFreeLadder, ReusableHoldout, Spent
-from tacit.holdout.questions import _filled, _written, fingerprint, values_in_steps
+from tacit.holdout import (
+    GaussianAnswers,
+    GuessAndCheck,
+    Ladder,
+    Memory,
+    ParameterFreeLadder,
+    ReusableHoldout,
+    Rule,
+    Spent,
+    Unanswered,
+)
+from tacit.holdout.questions import HoldoutQuestion, _filled, fingerprint, values_in_steps, written
 from tacit.ledger import Ledger
+from tacit.testing.sources import Seeded
 
 N = 400
 X = np.arange(3 * N).reshape(N, 3) % 7
@@ -93,7 +110,43 @@ def test_values_of_another_shape_are_refused(values: object) -> None:
         RULE.open((X, Y)).ask((0.5, values))
 
 
-def test_values_are_clamped_and_never_refused() -> None:
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.where(Y, np.nan, 0.5),
+        np.where(Y, 4.0, 0.5),  # squared errors
+        np.where(Y, -0.1, 0.5),
+        np.arange(N) % 3,  # labels of classes
+        np.where(Y, -1, 1),
+    ],
+)
+def test_values_that_are_passed_are_the_askers_own_and_refused_outside_0_to_1(values: np.ndarray) -> None:
+    """And a statistic is refused for its values on the training records."""
+    desk = RULE.open((X, Y), TRAIN)
+    for question in ((0.5, values), lambda x, y: values):
+        with pytest.raises(BadData, match=r"from 0 to 1, without NaN; .* `tacit.holdout.metrics` does"):
+            desk.ask(question)
+    assert desk.state.asked == 0
+    assert desk.ask((0.5, Y.astype(int))) == 0.5
+
+
+def test_a_statistic_cannot_change_the_records() -> None:
+    pandas = pytest.importorskip("pandas")
+    x, frame = X.copy(), pandas.DataFrame(X, columns=list("abc"))
+    desk = Ladder(n=N, questions=5).open((x, frame, Y))
+
+    def meddling(x: np.ndarray, frame: object, y: np.ndarray) -> np.ndarray:
+        frame["a"] = 7  # type: ignore[index]
+        x[:] = 0
+        return y
+
+    with pytest.raises(ValueError, match="read-only"):
+        desk.ask(meddling)
+    assert np.array_equal(x, X) and np.array_equal(frame.to_numpy(), X)
+    assert desk.fingerprint == fingerprint((x, frame, Y))
+
+
+def test_values_of_a_function_are_clamped_and_never_refused() -> None:
     odd = np.array([np.nan, np.inf, -np.inf, -3.0, 7.0, 0.5, 2**-11, 0.0])
     assert values_in_steps(odd, 8, Fraction(1, 1024)).tolist() == [0, 1024, 0, 0, 1024, 512, 1, 0]
     assert values_in_steps(np.array([-1, 0, 1, 5]), 4, Fraction(1)).tolist() == [0, 0, 1, 1]
@@ -136,7 +189,7 @@ def test_a_fingerprint_is_of_the_records_alone() -> None:
     long = [np.array([np.arange(5000) + more, None], object) for more in (0, 1e-10)]
     assert fingerprint(long[0]) != fingerprint(long[1]) == fingerprint(long[1].copy())
     mixed = [1, 2.5, "a", None, (True,), [b"x", ()]]
-    assert _written(mixed) == repr(mixed)  # as it was before sets had a text of their own
+    assert written(mixed) == repr(mixed)  # as it was before sets had a text of their own
     for odd in (np.ones(3, np.longdouble), np.array([object()], object), np.array([len, None], object)):
         with pytest.raises(BadData):
             fingerprint(odd)
@@ -181,7 +234,7 @@ def test_a_named_question_that_is_asked_at_once_is_answered_once() -> None:
 
 
 def test_a_named_question_is_answered_once() -> None:
-    desk = GaussianAnswers(n=N, questions=50, sigma="0.2").open((X, Y))
+    desk = GaussianAnswers(n=N, questions=50, sigma="0.05").open((X, Y))
     first = desk.ask(even, "even")
     assert [desk.ask(even, "even") for _ in range(5)] == [first] * 5
     assert desk.state.asked == 1
@@ -191,7 +244,7 @@ def test_a_named_question_is_answered_once() -> None:
 
 def test_questions_are_not_distinguished_by_private_values() -> None:
     """Two statistics that agree on every record get noises of their own: to repeat one would tell that they agree."""
-    desk = GaussianAnswers(n=N, questions=50, sigma="0.2").open((X, Y))
+    desk = GaussianAnswers(n=N, questions=50, sigma="0.05").open((X, Y))
     assert desk.ask(even, "even") != desk.ask(lambda x, y: x[:, 0] % 2 != 1, "not odd")
 
 
@@ -228,7 +281,7 @@ def test_to_open_the_same_records_again_does_not_renew_them() -> None:
 
 
 def test_threads_that_open_the_same_records_share_one_session() -> None:
-    rule = GaussianAnswers(n=N, questions=40, sigma="0.2")
+    rule = GaussianAnswers(n=N, questions=40, sigma="0.05")
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda _: rule.open((X, Y)).ask(even), range(40)))
     assert rule.open((X, Y)).state.asked == 40
@@ -333,9 +386,9 @@ def test_a_ledger_keeps_the_session_across_openings(ledger: Path) -> None:
 
 def test_no_other_rule_starts_the_same_holdout_afresh(ledger: Path) -> None:
     PRIVATE.open((X, Y), keeper=Ledger.open(ledger))
-    for other in (ReusableHoldout(n=N, questions=10, exceptions=3, epsilon="0.5"), Ladder(n=N, questions=3)):
+    for other in (ReusableHoldout(n=N, questions=10, exceptions=3, epsilon="0.9"), Ladder(n=N, questions=3)):
         with pytest.raises(Refused, match="already begun to answer by"):
-            other.open((X, Y), keeper=Ledger.open(ledger))
+            other.open((X, Y), keeper=Ledger.open(ledger), unprotected=isinstance(other, Ladder))
     like = ReusableHoldout(n=N, questions=11, exceptions=3, epsilon=1)  # at the same price
     with pytest.raises(Refused, match=r"by ReusableHoldout.n=400, .* questions=10"):
         like.open((X, Y), keeper=Ledger.open(ledger))
@@ -348,11 +401,83 @@ def test_no_other_rule_starts_the_same_holdout_afresh(ledger: Path) -> None:
 @pytest.mark.parametrize(
     "rule", [RULE, Ladder(n=N, questions=9), ParameterFreeLadder(n=N)], ids=lambda r: type(r).__name__
 )
-def test_a_ledger_records_no_privacy_for_an_unprotected_holdout(ledger: Path, rule: GuessAndCheck) -> None:
-    with pytest.raises(BudgetExceeded):
+def test_a_ledger_records_no_privacy_for_an_unprotected_holdout(ledger: Path, rule: Rule) -> None:
+    with pytest.raises(Refused, match="Pass unprotected=True to declare"):
         rule.open((X, Y), keeper=Ledger.open(ledger))
     desk = rule.open((X, Y), keeper=Ledger.open(ledger), unprotected=True)
     result = desk.ask((0.9, Y), "y")
     again = rule.open((X, Y), keeper=Ledger.open(ledger), unprotected=True)
     assert (again.state, again.ask((0.9, Y), "y")) == (desk.state, result)
     assert desk.spent.epsilon() > 10**6
+    listed = CliRunner().invoke(app, ["ledger", "show", "--json", str(ledger)])
+    (row,) = json.loads(listed.output)["charges"]
+    assert (row["kind"], row["paid"], row["released"]) == ("holdout", 0, "session")
+    assert row["question"] == f"{rule!r}, without privacy"
+
+
+def test_a_vacuous_rule_is_refused_with_what_would_do() -> None:
+    """284 records and 500 questions: it would promise answers within 1, with the noisiest epsilon."""
+    assert ReusableHoldout(n=284, questions=500, exceptions=20).promise.width >= 0.5
+    rule = ReusableHoldout(n=284, questions=500, exceptions=20, epsilon=8)
+    with pytest.raises(BadParameter, match="promise below 1/2") as caught:
+        rule.open(np.arange(284))
+    found = re.search(r"(\d+) records would do or, of 284 records, (\d+) questions", str(caught.value))
+    assert found is not None
+    records, questions = map(int, found.groups())
+    assert replace(rule, n=records).promise.width < 0.5 <= replace(rule, n=records - 1).promise.width
+    assert replace(rule, questions=questions).promise.width < 0.5
+    with pytest.raises(BadParameter, match="promise below 1/2"):
+        GuessAndCheck(n=400, width="0.6").open(Y)
+
+
+def test_a_small_epsilon_does_not_burn_exceptions_on_right_guesses() -> None:
+    """The threshold is above the noise: most sessions end without an exception, where before all were burnt."""
+    rule = ReusableHoldout(n=N, questions=100, exceptions=2, epsilon="0.5", grid=1)
+    assert not rule.burns and 0.1 < float(rule.effective_threshold) < 0.5
+    told = []
+    for seed in range(20):
+        state, source, question = rule.begin(Seeded(seed)), Seeded(seed), HoldoutQuestion(0, np.zeros(N, np.int64))
+        for _ in range(100):
+            if not rule.over(state):
+                state, _ = rule.step(state, question, source)
+        told.append(state.told)
+    assert sum(count == 0 for count in told) >= 5
+    burning = ReusableHoldout(n=N, questions=100, exceptions=2, epsilon="0.5", threshold="0.05", grid=1)
+    assert burning.burns and "raise the threshold or epsilon" in burning.left(burning.begin(Seeded(1)))
+
+
+def test_a_round_is_answered_once_and_counted_once(ledger: Path) -> None:
+    rule = GuessAndCheck(n=N, width="0.2", questions=30, rounds=3)
+    desk = rule.open((X, Y), keeper=Ledger.open(ledger), unprotected=True)
+    first = desk.ask_all([(0.9, Y), (0.5, Y), even(X, Y)][:2], names=["a", "b"])
+    assert first[1] == 0.5 and abs(first[0] - 0.5) <= 1 / 128
+    again = rule.open((X, Y), keeper=Ledger.open(ledger), unprotected=True)
+    assert again.ask_all([(0.9, Y), (0.5, Y)], names=["a", "b"]) == first
+    assert (again.state.asked, again.state.told, again.state.rounds) == (2, 1, 1)
+    with pytest.raises(BadParameter, match="at most 10 in a round"):
+        again.ask_all([(0.5, Y)] * 11)
+    again.ask((0.5, Y))
+    again.ask_all([(0.5, Y)] * 10)
+    with pytest.raises(Spent):
+        again.ask((0.5, Y))
+    assert again.ask_all([]) == []
+    with pytest.raises(BadParameter, match="names"):
+        again.ask_all([(0.5, Y)], names=["a", "b"])
+
+
+def test_what_a_mean_is_too_uncertain_for_is_not_answered() -> None:
+    rule = GuessAndCheck(n=N, width="0.06")
+    desk = rule.open((X, Y))
+    with pytest.raises(Unanswered, match="Other questions may be answered"):
+        desk.ask((0.9, Y))
+    assert math.isnan(desk.ask_all([(0.9, Y)])[0])
+    assert abs(desk.ask((0.0, np.ones(N, bool))) - 1) <= 0.06
+    assert (desk.state.asked, desk.state.told) == (3, 3)
+
+
+def test_the_truth_is_known_more_closely_near_0_and_1() -> None:
+    desk = Ladder(n=N, questions=5, rise="1/16").open((X, Y))
+    answer = desk.ask(np.arange(N) < N - 4)
+    low, high = desk.interval(answer)
+    width = desk.statement.width
+    assert answer - 0.9 * width < low < answer == high == 1.0

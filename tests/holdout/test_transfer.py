@@ -90,7 +90,7 @@ def test_the_best_slack_is_the_least() -> None:
 
 @given(st.floats(1e-3, 0.125), st.floats(1e-12, 1e-3), st.integers(100, 10**7))
 def test_what_the_notes_say_follows_from_the_monitor(epsilon: float, delta: float, n: int) -> None:
-    """With the factor 2; each step of the proof, at the p that the theorem would allow."""
+    """Each step of the proof, at the p that the theorem allows."""
     if epsilon**2 * n < 12.01 or delta > epsilon / 16:
         return
     p = transfer.notes(epsilon, delta, n).failure
@@ -101,9 +101,9 @@ def test_what_the_notes_say_follows_from_the_monitor(epsilon: float, delta: floa
 
 
 def test_the_numbers_in_the_proofs() -> None:
-    assert math.expm1(2 / 8) <= 2.5 / 8
-    assert math.exp(-3 / 4) < 1 / 2
-    assert 2 * math.log(6) / 12 + 3 / 16 + 2.5 < 3 < 6 * (1 - 0.75**3)
+    assert math.expm1(2 / 8) * 8 < 2.2723 and 6 * (1 - math.exp(-3 / 4)) > 3.1657
+    assert 3.1657 - 2.2723 >= 0.8934 and (0.8934 - 1 / 4) / 2 >= 0.32 and math.log(2) <= (0.32 - 1 / 8) * 12
+    assert 2 * math.log(6) / 12 + 3 / 16 + 2.2723 < 3 < 6 * (1 - 0.75**3)
     assert math.expm1(2 / 3) * 3 < 2.85
     assert 2 + 2.85 + 1 < 9 < 18 * (1 - math.exp(-3 / 4))
 
@@ -114,20 +114,26 @@ def test_the_numbers_in_the_proofs() -> None:
 )
 def test_the_printed_theorem_is_true(epsilon: float, delta: float, n: int) -> None:
     """A larger chance than the printed one contradicts the Monitor's two bounds, at T = floor(1/p) or, above 1/4, 3."""
-    assert 6 * (1 - math.exp(-3 / 4)) > 3.165 and math.expm1(1 / 4) * 8 < 2.273
-    assert (3.165 - 2.273 - 1 / 4) / 2 >= 0.32 and math.log(2) <= (0.32 - 1 / 8) * 12
-    printed = transfer.notes_as_printed(epsilon, delta, n).failure
-    for p in np.geomspace(printed * (1 + 1e-9), 0.9, 500) if printed < 0.9 else []:
+    printed, sharp = (f(epsilon, delta, n).failure for f in (transfer.notes_as_printed, transfer.notes))
+    assert sharp <= printed
+    for p in np.geomspace(sharp * (1 + 1e-9), 0.9, 500) if sharp < 0.9 else []:
         t = math.floor(1 / p) if p <= 1 / 4 else 3
         right = 2 * math.log(2 * t) / (epsilon * n) + math.expm1(2 * epsilon) + t * delta
         assert 6 * epsilon * (1 - (1 - p) ** t) > right
-    assert transfer.monitor(6 * epsilon, epsilon, delta, n) <= printed
+    assert transfer.monitor(6 * epsilon, epsilon, delta, n) <= sharp
 
 
-def test_the_printed_theorem_claims_half_the_chance() -> None:
+def test_the_theorem_needs_no_factor_2_and_falls_faster_than_printed() -> None:
     printed, proved = (f("0.1", "1e-9", 5000) for f in (transfer.notes_as_printed, transfer.notes))
-    assert proved.failure == pytest.approx(2 * printed.failure)
+    assert proved.failure == pytest.approx(2 * math.exp(-0.32 * 50))
+    assert printed.failure == pytest.approx(math.exp(-50 / 8))
     assert proved.width == printed.width == pytest.approx(0.6)
+
+
+def test_the_monitor_proves_the_smallest_chances() -> None:
+    """As many samples as it takes: with 2^40, no chance below 2e-13 could be proved."""
+    assert transfer.monitor("0.1", "0.01", 0, 10**6) < 1e-290
+    assert transfer.monitor("0.06", "0.01", 0, 10**6) <= transfer.notes("0.01", 0, 10**6).failure < 1e-12
 
 
 def test_sample_accuracy_is_added() -> None:

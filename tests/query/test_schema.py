@@ -248,10 +248,10 @@ BAD = [
     ("[columns.c]\ntype = 'category'\nvalues = [1]", "text, in quotes"),
     ("[columns.c]\ntype = 'category'\nvalues = ['a', 'a']", "different from one another"),
     ('[columns.c]\ntype = "category"\nvalues = ["\\u0000"]', "control characters"),
-    ("[columns.d]\ntype = 'date'\nlower = '2015-01-01'\nupper = 2016-01-01", "without quotes"),
-    ("[columns.d]\ntype = 'date'\nlower = 2015-01-01T00:00:00\nupper = 2016-01-01", "without quotes"),
+    ("[columns.d]\ntype = 'date'\nlower = '2015-1-1'\nupper = 2016-01-01", "a date, such as 2015-01-01"),
+    ("[columns.d]\ntype = 'date'\nlower = 2015-01-01T00:00:00\nupper = 2016-01-01", "a date, such as 2015-01-01"),
     ("[columns.d]\ntype = 'date'\nlower = 2017-01-01\nupper = 2016-01-01", "at most upper"),
-    ("[columns.d]\ntype = 'timestamp'\nlower = 2015-01-01\nupper = 2016-01-01", "without quotes"),
+    ("[columns.d]\ntype = 'timestamp'\nlower = 2015-01-01\nupper = 2016-01-01", "a date and a time, such as"),
     ("[columns.d]\ntype = 'boolean'\nlower = 0", "has no key 'lower'"),
     ("[columns.d]\ntype = 'text'\nupper = 'z'", "has no key 'upper'"),
 ]
@@ -285,7 +285,7 @@ def places(folder):
     os.mkfifo(folder / "pipe.parquet")
     (folder / "folder.csv").mkdir()
     (folder / "people.zip").write_bytes(b"PK")
-    (folder / "people.csv.gz").write_bytes(b"\x1f\x8b")
+    (folder / "people.parquet.gz").write_bytes(b"\x1f\x8b")
     (folder / "link.csv").symlink_to(folder / "people.zip")
     (folder / "loop.csv").symlink_to(folder / "loop.csv")
     (folder / "null.csv").symlink_to("/dev/null")

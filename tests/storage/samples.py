@@ -157,9 +157,12 @@ def sessions() -> Iterator[Any]:
         holdout.GaussianAnswers(n=10**6, questions=9),
         holdout.Ladder(n=10**6, questions=9),
         holdout.ParameterFreeLadder(n=10**6),
+        holdout.GuessAndCheck(n=10**6, width="0.1", questions=9, rounds=3),
+        holdout.Ladder(n=10**6, questions=9, rounds=3),
     ]
     yield from rules
     yield HoldoutState(1, 2, 3, "x")
+    yield HoldoutState(4, 2, 3, "x", rounds=2)
 
 
 def plain() -> Iterator[Any]:

@@ -25,6 +25,7 @@ from .bounds import risk, two_samples
 from .events import Score, read, scores
 
 MIN_SAMPLES = 40
+Proves = Callable[[Any, Any, float], Floats]  # what hits on the likelier input, on the other, and trials prove
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class _Event:
+class Event:
     """The event that a score is on one side of a threshold, expected to be likelier on x, or else on y."""
 
     score: Score
@@ -77,27 +78,42 @@ def estimate(
     delta: Number = 0,
     confidence: Number = "0.999",
     batch: bool = False,
+    last_bits: bool = True,
 ) -> Estimate:
     """A lower bound on epsilon between x and y from so many runs on each.
 
     `run(x)` gives one output: a number, a vector, or anything that can be hashed.  With `batch`, `run(x, n)` gives n.
+    Without `last_bits`, numbers are rounded to a millionth of their spread first: then the bound is about the
+    algorithm, and not about what its floating-point noise reveals.
     """
-    n, d, alpha = whole("samples", samples, at_least=MIN_SAMPLES), float(failure("delta", delta)), risk(confidence)
+    d, alpha = float(failure("delta", delta)), risk(confidence)
+
+    def proves(hits_x: Any, hits_y: Any, trials: float) -> Floats:
+        return two_samples(hits_x, hits_y, trials, d, alpha)
+
+    event, hits, trials = best_event(run, x, y, samples, proves, batch=batch, last_bits=last_bits)
+    proved = proves(*(hits if event.on_x else hits[::-1]), trials)
+    return Estimate(float(proved), d, 1 - alpha, str(event), hits, trials)
+
+
+def best_event(
+    run: Callable[..., Any], x: Any, y: Any, samples: int, proves: Proves, *, batch: bool, last_bits: bool
+) -> tuple[Event, tuple[int, int], int]:
+    """The event that proves most, chosen by the first half of the samples, and how often the second half hits it."""
+    n = whole("samples", samples, at_least=MIN_SAMPLES)
     function("run", run, "a function of x, such as the `release` of a mechanism")
     first, second = (_outputs(run, at, n, flag("batch", batch)) for at in (x, y))
-    ours, theirs = read(first, second)
+    ours, theirs = read(first, second, last_bits=flag("last_bits", last_bits))
     fit, choose, test = slice(0, n // 4), slice(n // 4, n // 2), slice(n // 2, n)
     trials = n - n // 2
     best = max(
         (
-            _best(score, (score.of(ours[choose]), score.of(theirs[choose])), trials, d, alpha)
-            for score in scores(ours[fit], theirs[fit])
+            _best(score, (score.of(ours[choose]), score.of(theirs[choose])), trials, proves)
+            for score in scores(ours[fit], theirs[fit], last_bits=last_bits)
         ),
         key=lambda candidate: candidate[0],
     )[1]
-    hits = best.hits(best.score.of(ours[test])), best.hits(best.score.of(theirs[test]))
-    proved = two_samples(*(hits if best.on_x else hits[::-1]), trials, d, alpha)
-    return Estimate(float(proved), d, 1 - alpha, str(best), hits, trials)
+    return best, (best.hits(best.score.of(ours[test])), best.hits(best.score.of(theirs[test]))), trials
 
 
 def _outputs(run: Callable[..., Any], at: Any, n: int, batch: bool) -> Any:
@@ -109,19 +125,19 @@ def _outputs(run: Callable[..., Any], at: Any, n: int, batch: bool) -> Any:
     return outputs
 
 
-def _best(score: Score, values: tuple[Floats, Floats], trials: int, d: float, alpha: float) -> tuple[float, _Event]:
+def _best(score: Score, values: tuple[Floats, Floats], trials: int, proves: Proves) -> tuple[float, Event]:
     """The threshold, side and direction that would prove most if `trials` runs went as these did."""
     n, grow = len(values[0]), trials / len(values[0])
     pooled, x, y = np.sort(np.concatenate(values)), *map(np.sort, values)
     ends = np.geomspace(1, 2 * n, 100).astype(np.int64) - 1
     thresholds = np.unique(pooled[np.concatenate([ends, 2 * n - 1 - ends, np.linspace(0, 2 * n - 1, 200).astype(int)])])
     a, b = (n - np.searchsorted(sorted_, thresholds, side="left") for sorted_ in (x, y))
-    best = -1.0, _Event(score, float(thresholds[0]), True, True)
+    best = -1.0, Event(score, float(thresholds[0]), True, True)
     for above, on_x in ((True, True), (True, False), (False, True), (False, False)):
         sides = (a, b) if above else (n - a, n - b)
         more, fewer = sides if on_x else sides[::-1]
-        proved = two_samples(grow * more, grow * fewer, trials, d, alpha)
+        proved = proves(grow * more, grow * fewer, trials)
         i = int(np.argmax(proved))
         if proved[i] > best[0]:
-            best = float(proved[i]), _Event(score, float(thresholds[i]), above, on_x)
+            best = float(proved[i]), Event(score, float(thresholds[i]), above, on_x)
     return best

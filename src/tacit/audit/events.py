@@ -8,6 +8,9 @@ that may grow with it, and each is cut at the threshold that proves most:
     classifier   logistic regression on the coordinates of a vector (Bichsel et al., DP-Sniper, 2021)
     bits         logistic regression on the 64 bits of each float, and the place of its lowest bit that is set: float
                  noise leaves marks there that no other score sees (Mironov 2012; Haney et al. 2022)
+
+To see past those marks, numbers can be rounded to 2^-20 of their spread before they are scored.  Rounding is
+post-processing, and the spread is that of the first halves, so a bound on rounded outputs is a bound for the program.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ _BLOCK = 50  # rows multiplied at a time: so few that no threads are started, wh
 _CHUNK = 1 << 15  # samples whose bits are spelled out at a time
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio, which spreads bits well
 _BIT_COORDINATES = 4  # of a vector, whose bits are spelled out
+_COARSE = 2.0**-20  # of the spread of each coordinate, to which numbers are rounded where last bits are left out
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,13 @@ class Score:
     of: Callable[[Outputs], Floats]
 
 
-def read(first: Sequence[Any] | Array, second: Sequence[Any] | Array) -> tuple[Outputs, Outputs]:
+def read(
+    first: Sequence[Any] | Array, second: Sequence[Any] | Array, *, last_bits: bool = True
+) -> tuple[Outputs, Outputs]:
     """The outputs on two inputs in one coding, chosen by the first halves: the second halves will test events."""
     n, numbers = len(first), _numbers(first, second)
+    if numbers is not None and not last_bits:
+        numbers = _rounded(numbers, np.concatenate([numbers[: n // 2], numbers[n : n + n // 2]]))
     codes = _named([*first, *second]) if numbers is None else _codes(numbers)
     parts = [Outputs(None if numbers is None else numbers[at], codes[at]) for at in (slice(n), slice(n, None))]
     return parts[0], parts[1]
@@ -77,6 +85,16 @@ def _numbers(first: Sequence[Any] | Array, second: Sequence[Any] | Array) -> Flo
 
 def _rows(*parts: Sequence[Any] | Array) -> Floats:
     return np.concatenate([np.asarray(part, np.float64).reshape(len(part), -1) for part in parts])
+
+
+def _rounded(numbers: Floats, seen: Floats) -> Floats:
+    """Each coordinate rounded to a multiple of 2^-20 of its spread, the median distance from the median, in `seen`."""
+    finite = np.where(np.isfinite(seen), seen, 0.0)
+    spread = np.median(np.abs(finite - np.median(finite, axis=0)), axis=0)
+    step = np.where(spread > 0, spread * _COARSE, 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        coarse = np.rint(numbers / step)
+    return np.where((spread > 0) & np.isfinite(coarse), coarse * step, numbers) + 0.0  # no negative zero
 
 
 def _named(outputs: Sequence[Any]) -> NDArray[np.int64]:
@@ -104,7 +122,7 @@ def _codes(numbers: Floats) -> NDArray[np.int64]:
     return codes
 
 
-def scores(x: Outputs, y: Outputs) -> list[Score]:
+def scores(x: Outputs, y: Outputs, *, last_bits: bool = True) -> list[Score]:
     """Every score that suits these outputs, fitted to them."""
     fitted = []
     distinct = len(np.unique(np.concatenate([x.codes, y.codes])))
@@ -112,14 +130,14 @@ def scores(x: Outputs, y: Outputs) -> list[Score]:
         fitted.append(_outcomes(x, y))
     if x.numbers is None or y.numbers is None:
         return fitted or [_outcomes(x, y)]
-    pooled = np.nan_to_num(np.concatenate([x.numbers, y.numbers]))
+    pooled = np.nan_to_num(np.concatenate([x.numbers, y.numbers]), posinf=0.0, neginf=0.0)
     if pooled.shape[1] == 1:
         middle = float(np.median(pooled))
         fitted.append(Score("value", lambda o: _column(o, 0)))
         fitted.append(Score(f"distance from {middle:.6g}", lambda o: np.abs(_column(o, 0) - middle)))
     else:
         fitted.append(_regression("classifier", _coordinates(pooled), x, y))
-    if not (pooled == np.rint(pooled)).all():
+    if last_bits and not (pooled == np.rint(pooled)).all():
         fitted += [_lowest_bit(i) for i in range(pooled.shape[1])]
         fitted.append(_regression("bits", _bits, x, y))
     return fitted

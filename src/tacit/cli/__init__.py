@@ -8,7 +8,23 @@ from typing import Annotated
 
 import typer
 
-from . import audit, compose, demonstrations, docs, history, holdout, ledger, linear, serve, tables, theory
+from . import (
+    audit,
+    board,
+    check,
+    compose,
+    demonstrations,
+    docs,
+    history,
+    holdout,
+    ledger,
+    linear,
+    lint,
+    serve,
+    tables,
+    theory,
+    whatif,
+)
 from .output import console
 from .service import approvals, datasets, policies, upkeep, users
 
@@ -17,6 +33,7 @@ app = typer.Typer(
 )
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(holdout.app, name="holdout")
+app.add_typer(board.app, name="board")
 app.add_typer(audit.attack, name="attack")
 app.add_typer(users.app, name="user")
 app.add_typer(datasets.app, name="dataset")
@@ -26,6 +43,10 @@ app.add_typer(upkeep.app, name="service")
 for command in (
     demonstrations.demo,
     tables.init,
+    check.check,
+    lint.lint,
+    lint.schema,
+    whatif.whatif,
     tables.offer,
     tables.explain,
     tables.ask,

@@ -35,21 +35,31 @@ def demo(
 @app.command()
 def plan(
     n: Annotated[int, typer.Argument(help="Records in the holdout set.")],
-    questions: Annotated[list[int], typer.Argument(help="Numbers of adaptive questions.")],
+    questions: Annotated[list[int], typer.Argument(help="Numbers of questions.")],
+    *,
     beta: Annotated[str, typer.Option(help="Probability with which a guarantee may fail.")] = "0.05",
+    rounds: Annotated[
+        int | None, typer.Option(help="Lists of questions that are fixed beforehand; by default each is a round.")
+    ] = None,
+    accuracy: Annotated[str | None, typer.Option(help="The mean that is expected, such as 0.95.")] = None,
+    wrong: Annotated[int, typer.Option(help="Guesses that may be wrong.")] = 10,
+    validation: Annotated[
+        int | None, typer.Option(help="Records that guesses are computed from; by default as many as are held out.")
+    ] = None,
     plot: Plot = None,
 ) -> None:
-    """Guaranteed error of adaptive questions that are all answered from the holdout set, by every theorem.
+    """Rank all rules by the error that they guarantee, beside Bonferroni, sample splitting and fresh records.
 
-    Rules that answer from the training set while that is accurate, such as ReusableHoldout, guarantee more.
+    The column "needs" says under which condition all questions are answered.
     """
     from ..holdout import compare, plots
-    from ..holdout.planning import table
+    from ..holdout.ranking import table
 
+    use = {"rounds": rounds, "accuracy": accuracy, "wrong": wrong, "validation": validation}
     with reporting_errors():
-        console.print(escape(table(compare(n, questions, beta))), soft_wrap=True)
+        console.print(escape(table(compare(n, questions, beta, **use))), soft_wrap=True)  # type: ignore[arg-type]
         if plot is not None:
-            save_plot(plots.widths(n, beta), plot)
+            save_plot(plots.widths(n, questions, beta, **use), plot)
 
 
 @app.command()

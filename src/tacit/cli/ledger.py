@@ -81,7 +81,9 @@ def show(place: Place, as_json: Json = False) -> None:
         budget, charges, left = ledger.budget, ledger.history(), float(ledger.remaining())
         paid = _paid_and_left(ledger)
         allowed = {who: (str(b), float(ledger.remaining(who))) for who, b in ledger.allowances().items()}
-    rows = [_row(charge, *paid[charge.seq]) for charge in charges if charge.loss.terms]
+    rows = [
+        _row(charge, *paid[charge.seq]) for charge in charges if charge.loss.terms or charge.purpose.kind == "holdout"
+    ]
     if as_json:
         allowances = [{"analyst": who, "budget": b, "left": rest} for who, (b, rest) in allowed.items()]
         print_json({"budget": str(budget), "left": left, "allowances": allowances, "charges": rows})

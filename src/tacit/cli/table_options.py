@@ -19,7 +19,7 @@ import typer
 from ..core.accounting.budget import LEAST_SHARE, Budget
 from ..core.errors import BadParameter, LedgerUnavailable
 from ..core.parameters import rational
-from ..query.schema.data import TABLES, regular
+from ..query.schema.data import beside, located, table_file
 from .output import reporting_errors
 
 if TYPE_CHECKING:
@@ -46,17 +46,50 @@ Engine = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableOptions:
-    """A table, its schema, its ledger, and who asks."""
+class SchemaOptions:
+    """A table and its schema."""
 
     data: Annotated[
         str,
         typer.Argument(
-            help="The table: a .parquet, .csv, .arrow or .feather file; a database's URL; with --engine postgres or "
+            help="The table: a .parquet, .csv, .tsv, .arrow or .feather file (.csv.gz, .csv.zst), a folder or a "
+            "pattern of such files ('visits/*.csv'); a database's URL; with --engine postgres or "
             "spark, a table's name there; a schema (.toml) that names its source; or with --url, a data set's name."
         ),
     ]
     schema: Annotated[Path | None, typer.Option(help="The schema; by default the .toml file beside the data.")] = None
+    engine: Engine = None
+
+    def own_table(self) -> Table:
+        """The table on this machine, with its schema."""
+        from ..query.python.table import Table
+
+        data = None if self.data.lower().endswith(".toml") else self.data
+        if data is not None and "://" not in data and table_file(data):
+            located(data)  # reported before its schema, which would be missing too
+        return Table(data, self.schema_file, engine=self.engine)
+
+    @property
+    def schema_file(self) -> Path:
+        """The file of the schema."""
+        return self.schema or self._beside(".toml", "schema")
+
+    def _beside(self, suffix: str, name: str) -> Path:
+        """The file beside the data with this suffix."""
+        if "://" in self.data:
+            says = f"The data are in a database, so no {name} file stands beside them. Pass --{name}."
+            raise BadParameter(name, "nothing", f"given as --{name}", says=says)
+        place = beside(self.data[:-5] if self.data.lower().endswith(".toml") else self.data, suffix)
+        if place is None:
+            says = f"No {name} file belongs to the files of {self.data}. Pass --{name}."
+            raise BadParameter(name, "nothing", f"given as --{name}", says=says)
+        return place
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(SchemaOptions):
+    """A table, its schema, its ledger, and who asks."""
+
     ledger: Annotated[
         str | None, typer.Option(help="The ledger, a file or a URL; by default the .ledger file beside the data.")
     ] = None
@@ -68,7 +101,6 @@ class TableOptions:
         typer.Option(help="With --budget: the smallest share of it that a question takes; by default 0.0001."),
     ] = None
     analyst: Annotated[str, typer.Option(help="Who asks.")] = "analyst"
-    engine: Engine = None
     url: Annotated[
         str | None,
         typer.Option(envvar="TACIT_URL", help="A service, which holds the data; DATA is then the name of a data set."),
@@ -80,7 +112,7 @@ class TableOptions:
     @property
     def remote(self) -> bool:
         """Whether the data are behind a service: DATA is no file and no database, and there is an address."""
-        local = "://" in self.data or self.data.lower().endswith((*TABLES, ".toml"))
+        local = "://" in self.data or table_file(self.data) or self.data.lower().endswith(".toml")
         return self.url is not None and not local
 
     def _connected(self) -> RemoteCurator:
@@ -98,27 +130,11 @@ class TableOptions:
         if self.remote:
             with self._connected() as curator:
                 return curator.table
-        return self._own_table()
-
-    def _own_table(self) -> Table:
-        from ..query.python.table import Table
-
-        data = None if self.data.lower().endswith(".toml") else self.data
-        if data is not None and "://" not in data and data.lower().endswith(TABLES):
-            regular("data", data, TABLES)  # reported before its schema, which would be missing too
-        return Table(data, self.schema or self._beside(".toml", "schema"), engine=self.engine)
+        return self.own_table()
 
     def lookups(self) -> dict[str, PublicTable]:
         """Public tables that a question in SQL can join, by name."""
         return {}
-
-    def _beside(self, suffix: str, name: str) -> Path:
-        """The file beside the data with this suffix."""
-        if "://" in self.data:
-            says = f"The data are in a database, so no {name} file stands beside them. Pass --{name}."
-            raise BadParameter(name, "nothing", f"given as --{name}", says=says)
-        ending = Path(self.data).suffix
-        return Path(f"{self.data.removesuffix(ending) if ending.lower() in (*TABLES, '.toml') else self.data}{suffix}")
 
     @property
     def opens_ledger(self) -> bool:
@@ -145,7 +161,7 @@ class TableOptions:
 
         if self.remote:
             return self._connected()
-        table, public = self._own_table(), self.lookups()
+        table, public = self.own_table(), self.lookups()
         budget = parse_budget(self.budget) if self.budget else None
         more: dict[str, Any] = {"public": public.values(), "analyst": self.analyst, "least_share": self.least_share}
         return Curator(table, ledger=self.ledger_place, budget=budget, **more)

@@ -76,7 +76,7 @@ class QuestionOptions(TableOptions):
         from ..query.plan.offer import offer
 
         if not self.remote and self.budget and self.opens_ledger:
-            table, public = self._own_table(), self.lookups()
+            table, public = self.own_table(), self.lookups()
             table.check()
             name = table.schema.name
             query, terms = parse_question(self.question, {name: table}, public, self.terms)
@@ -117,17 +117,34 @@ def init(
         Path | None,
         typer.Option("--output", "-o", help="The file to write; by default the .toml file beside the data."),
     ] = None,
+    look: Annotated[
+        bool,
+        typer.Option(
+            "--look",
+            help="READ THE VALUES of the file to propose types, labels, bounds, spellings of missing values, the "
+            "delimiter, decimal commas and forms of dates; every line is then for you to check.",
+        ),
+    ] = False,
 ) -> None:
-    """Write a schema with the names and types of a file, for you to complete; no value is read."""
+    """Write a schema with the names and types of a file, for you to complete; no value is read without --look."""
+    from ..query.schema.data import TABLES, beside, regular
     from ..query.schema.draft import describe
 
     with reporting_errors():
-        text, target = describe(file), output or file.with_suffix(".toml")
+        proposal, target = None, output or beside(file, ".toml") or file.with_suffix(".toml")
+        if look:
+            from ..engines.duckdb.proposals import propose
+
+            with console.status("looking"):
+                proposal = propose(regular("data", file, TABLES))
+        text = describe(file, proposal)
         if target.exists():
             says = f"{target} already exists. Remove it, or pass another file as --output."
             raise BadParameter("output", str(target), "a file that does not exist yet", says=says)
         with target.open("x", encoding="utf-8") as out:
             out.write(text)
+    if look:
+        console.print("The values of the file were read: bounds and labels are proposals, for you to check or replace.")
     console.print(f"Wrote {escape(str(target))}. Now declare in it whom to protect, and what is public.")
 
 

@@ -16,6 +16,8 @@ OTHERS = (
     "laws",
     "losses",
     "holdout.transfer",
+    "holdout.posterior",
+    "holdout.histories",
     "holdout.monitor",
     "workloads.textbook",
     "workloads.sample_complexity",

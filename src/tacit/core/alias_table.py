@@ -122,14 +122,15 @@ class AliasTable:
         owned, names = np.zeros(columns, np.uint64), np.full(columns, UNDECIDED, values.dtype)
         owned[: values.size], names[: values.size] = self._units, values
         owned[values.size] = self.total - int(self._units.sum())
-        small, large = np.flatnonzero(owned < room)[::-1], np.flatnonzero(owned >= room)[::-1]
-        taken, spared = np.cumsum(room - owned[small]), np.cumsum(owned[large] - room)
-        until = np.searchsorted(taken, spared, side="right") + 1
-        lacking = np.flatnonzero(until <= small.size)  # never the last: in all, as much is spared as is taken
+        scarce = owned < room
+        small, large = scarce.nonzero()[0][::-1], (~scarce).nonzero()[0][::-1]
+        taken, spared = (room - owned[small]).cumsum(), (owned[large] - room).cumsum()
+        until = taken.searchsorted(spared, side="right") + 1
+        lacking = (until <= small.size).nonzero()[0]  # never the last: in all, as much is spared as is taken
         fills = np.minimum(until, small.size)
         fills[1:] -= fills[:-1]
         keep, alias = np.minimum(owned, room), np.arange(columns)
-        alias[small] = np.repeat(large, fills)
+        alias[small] = large.repeat(fills)
         keep[large[lacking]] -= taken[until[lacking] - 1] - spared[lacking]
         alias[large[lacking]] = large[lacking + 1]
         limits = np.arange(columns, dtype=np.uint64) * room + keep  # the first alias unit

@@ -65,7 +65,7 @@ def one_relation(first: T | None, second: T | None) -> T | None:
     return max(first, second, key=lambda relation: getattr(relation, "units", 1))
 
 
-@stored("Distance", ("l1", "l2_squared", "linf", "l0", "relation"))
+@stored("Distance", ("l1", "l2_squared", "linf", "l0", "relation"), keep=True)
 @dataclass(frozen=True, repr=False)
 class Distance(Generic[R]):
     """One unit of privacy moves at most l0 coordinates, by at most these norms; l0 is None if unknown."""

@@ -4,7 +4,8 @@ TacitError
 ├─ Refused              tacit understands the question and declines it; nothing was read or spent
 │  ├─ BadQuestion       (reason, position)       the question cannot be answered privately
 │  ├─ BudgetExceeded    (budget, spent, cost)    the budget does not admit the cost
-│  └─ NoAllowance       (analyst)                the ledger serves only analysts with an allowance
+│  ├─ NoAllowance       (analyst)                the ledger serves only analysts with an allowance
+│  └─ Unanswered        a holdout set cannot tell the answer closely enough, which it counts (`tacit.holdout`)
 ├─ Malformed            an argument or a value cannot be used
 │  ├─ BadParameter      (name, given, allowed)   a public parameter is outside its domain
 │  │  └─ BadSchema      (name, given, allowed)   a schema, or the location of a table, is invalid

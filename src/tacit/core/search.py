@@ -43,12 +43,26 @@ def least_positive(
 
 
 def greatest_positive(
-    holds: Callable[[float], bool], *, floor: float, ceiling: float = math.inf, precision: float, fall: float = 2.0
+    holds: Callable[[float], bool],
+    *,
+    floor: float,
+    ceiling: float = math.inf,
+    precision: float,
+    fall: float = 2.0,
+    near: float | None = None,
 ) -> float:
     """The greatest float, to a relative precision and never above, at which a monotone condition holds.
 
-    The search goes from 1 upwards by doubling and downwards by factors of `fall`; the result is 0 below `floor`.
+    The search goes from 1 upwards by doubling and downwards by factors of `fall`; the result is 0 below `floor`.  With
+    a guess `near` the result, it is the same, but the condition is tried about the guess alone.
     """
+    if near is not None:
+        tried = _Monotone(holds)
+        for x in (near * (1 - 4 * precision), near * (1 + 4 * precision)):
+            tried(x)
+        found = greatest_positive(tried, floor=floor, ceiling=ceiling, precision=precision, fall=fall)
+        if not found or holds(found):
+            return found  # else the condition is not monotone, and what was inferred is wrong
     low, high = 0.0, 1.0
     while high < ceiling and holds(high):
         low, high = high, 2 * high
@@ -60,6 +74,21 @@ def greatest_positive(
         middle = (low + high) / 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low
+
+
+class _Monotone:
+    """A monotone condition, which is not tried where what is known of it implies it."""
+
+    def __init__(self, holds: Callable[[float], bool]) -> None:
+        self._holds, self._yes, self._no = holds, 0.0, math.inf
+
+    def __call__(self, x: float) -> bool:
+        if self._yes < x < self._no:
+            if not self._holds(x):
+                self._no = x
+                return False
+            self._yes = x
+        return x <= self._yes
 
 
 def least_whole(holds: Callable[[int], bool], low: int = 0) -> int:

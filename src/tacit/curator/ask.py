@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import storage
+from ..core.accounting.budget import Budget
 from ..core.errors import LedgerConflict, reading
 from ..core.purpose import Purpose
 from ..core.randomness import Source
@@ -60,14 +61,15 @@ class Asked:
         fresh: bool | str,
     ) -> Order:
         """The question as it is bought."""
-        keys, offers = self.keys(registration, analyst, fresh), dict[str, Offer]()
+        keys, offers = self.keys(registration, analyst, fresh), list[tuple[Offer, Purpose]]()
 
         def price(parts: Parts) -> Priced:
-            offered = offers["now"] = offer(parts)
-            return Priced(keys[0], offered.loss, self._purpose(offered))
+            offered = offer(parts)
+            offers[:] = [(offered, self._purpose(offered))]
+            return Priced(keys[0], offered.loss, offers[0][1])
 
         def prepare(charge: Charge) -> Draw:
-            paid, about = self._paid_for(charge, offers.get("now"), registration), provenance(charge)
+            paid, about = self._paid_for(charge, offers, registration.ledger.budget), provenance(charge)
 
             def drawn(read: Read, source: Source) -> bytes:
                 release = Release.of(paid, draw(paid, read(self.compiled.plan), source), about)
@@ -109,11 +111,13 @@ class Asked:
         tables = ", ".join(dict.fromkeys(scan.table for scan in scans(self.query.relation)))
         return f"{names} of {tables}, asked in Python"
 
-    def _paid_for(self, charge: Charge, offer: Offer | None, registration: Registration) -> Offer:
+    def _paid_for(self, charge: Charge, offers: Sequence[tuple[Offer, Purpose]], budget: Budget) -> Offer:
         """The offer with the mechanisms that a charge paid for, which an offer of today might not name."""
-        budget, plan = registration.ledger.budget, self.compiled.plan
-        if offer is not None and charge.purpose.terms == self._purpose(offer).terms:
-            steps, beta = offer.steps, offer.beta
+        plan = self.compiled.plan
+        for offer, purpose in offers:
+            if charge.purpose.terms == purpose.terms:
+                steps, beta = offer.steps, offer.beta
+                break
         else:
             terms = charge.purpose.terms or {}
             measured = (*plan.measures, *([None] if plan.chosen else []))

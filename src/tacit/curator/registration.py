@@ -79,6 +79,11 @@ class Registration:
         return self._keyed("question", canonical((identity, self._versions)))
 
     @cached_property
+    def _row_keys(self) -> dict[str, str]:
+        """The key of each table, by which the rows of its units are chosen."""
+        return {name: self._keyed("rows", name)[:32] for name in self.tables}
+
+    @cached_property
     def _versions(self) -> tuple[tuple[str, str], ...]:
         return tuple((name, schema.version or "") for name, schema in sorted(self.schemas.items()))
 
@@ -88,7 +93,7 @@ class Registration:
         return "_secret" in vars(self) or self.ledger.find(digest(("kept", "secret"))) is not None
 
     def _keyed(self, purpose: str, text: str) -> str:
-        return hmac.new(self._secret, f"{purpose} {text}".encode(), "sha256").hexdigest()
+        return hmac.digest(self._secret, f"{purpose} {text}".encode(), "sha256").hex()
 
     def parts(self, relation: Relation) -> tuple[str, ...] | None:
         """The public parts of the partitioned table that a question about these rows can touch; None is all.
@@ -149,7 +154,7 @@ class Registration:
                 self._engine = self._own_engine()
             self.check_units()
             for name, table in self.tables.items():  # another curator may have made a shared engine forget them
-                key = self._keyed("rows", name)[:32]
+                key = self._row_keys[name]
                 if not self.registered or not self._engine.holds(table, key):
                     self._engine.register(table, key)
                     suited(self._engine.kinds(name), table.schema)

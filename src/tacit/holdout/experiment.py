@@ -36,10 +36,10 @@ from ..core.search import least_whole
 from .keeper import Memory
 from .rules.guess_and_check import GuessAndCheck
 from .rules.reusable import ReusableHoldout
-from .rules.rule import Rule, Spent, State, Statement, shown
+from .rules.rule import Rule, Spent, State, Statement, Unanswered, shown
 from .session import Holdout
 
-_MAX_THOUSANDTHS = 999  # of a width
+_MAX_THOUSANDTHS = 499  # of a width; from 1/2 on it says nothing
 _WIDE = 0.1  # a promise so wide that the errors of the plain holdout set would keep it
 VOTERS = (1, 11, 21, 31, 45, 71, 101, 151, 201, 251, 301, 401, 501)  # odd, so that no vote is a tie
 PLAIN = "plain holdout"
@@ -143,7 +143,7 @@ def rules(n: int, d: int, votes: int) -> dict[str, Rule]:
     """The rules that are compared: each must last for d questions about variables and `votes` about votes."""
     return {
         "reusable holdout": ReusableHoldout(n=n, questions=d + votes, exceptions=votes + 4, grid=1),
-        "guess and check": GuessAndCheck(n=n, width=_narrowest(n, d, votes), grid=1),
+        "guess and check": GuessAndCheck(n=n, width=_narrowest(n, d, votes), questions=d + votes, grid=1),
     }
 
 
@@ -153,11 +153,11 @@ def _narrowest(n: int, d: int, votes: int) -> Fraction:
 
     def lasts(width: int) -> bool:
         try:
-            rule = GuessAndCheck(n=n, width=Fraction(width, 1000), grid=1)
+            rule = GuessAndCheck(n=n, width=Fraction(width, 1000), questions=d + votes, grid=1)
         except BadParameter:
             return False
-        some, all_wrong = State(d, 2), State(d + votes + 2, votes + 2)
-        return rule.deviation(some) + gap <= rule.width and not rule.over(all_wrong)
+        some, all_wrong = State(d, 2), State(d + votes, votes + 2)
+        return max(rule.deviation(some) + gap, rule.deviation(all_wrong) + float(rule.resolution)) <= rule.width
 
     if not lasts(_MAX_THOUSANDTHS):
         raise BadParameter("n", n, "larger for this number of variables and votes")
@@ -213,7 +213,7 @@ def _analyse(
         mean, held = float(np.mean(right)), holdout.votes(chosen, signs)
         try:
             reported = float(np.mean(held)) if protected is None else protected.ask((mean, held))
-        except Spent:
+        except (Spent, Unanswered):
             reported = None
         real = [i for i in chosen if signal and i < informative]
         good = sum(1 for i in real if signs[i] > 0)
@@ -223,8 +223,8 @@ def _analyse(
 
 
 def _answer(protected: Holdout, on_train: NDArray[np.float64], holdout: Agreements, i: int) -> float:
-    """The holdout's answer about one variable; the training mean once the holdout is exhausted."""
+    """The holdout's answer about one variable; the training mean where the holdout gives none."""
     try:
         return protected.ask((float(on_train[i]), holdout.column(i)))
-    except Spent:
+    except (Spent, Unanswered):
         return float(on_train[i])

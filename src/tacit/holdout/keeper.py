@@ -18,12 +18,12 @@ Keeper = SessionKeeper[Session]
 
 
 class _MemorySession:
-    def __init__(self, state: bytes) -> None:
+    def __init__(self, state: bytes, *, answers: bool) -> None:
         self._steps, self._state, self._answers = 0, state, dict[str, bytes]()
-        self._owner, self._lock = process(), Lock()
+        self._owner, self._lock = process() if answers else None, Lock()
 
     def read(self) -> tuple[int, bytes]:
-        if self._owner != process():  # a forked copy would be a second session on the same records
+        if self._owner not in (None, process()):  # a forked copy would be a second session on the same records
             raise Exhausted("a holdout kept in memory", "answers only in the process that opened it")
         with self._lock:
             return self._steps, self._state
@@ -49,7 +49,7 @@ class Memory:
         self._sessions: dict[str, _MemorySession] = {}
 
     def start(self, *, key: str, loss: Loss, state: bytes, analyst: str, purpose: Purpose = UNSTATED) -> _MemorySession:
-        return self._sessions.setdefault(key, _MemorySession(state))
+        return self._sessions.setdefault(key, _MemorySession(state, answers=purpose.kind != "private value"))
 
 
 THIS_PROCESS = Memory()  # the default keeper; shared, so that opening the same records again starts no new session

@@ -1,25 +1,26 @@
 r"""How many adaptive questions n records can answer, and how accurately k questions are answered, by every method.
 
     asked beforehand      sqrt(ln(2 k / beta) / (2 n)), for questions fixed before the data is seen; a yardstick
-    sample splitting      sqrt(k ln(2 k / beta) / (2 n)): n / k fresh records for each question
-    rounded answers       multiples of 1/V: 1/(2 V) + sqrt(ln(2 N / beta) / (2 n)), N = 1 + (V+1) + ... + (V+1)^(k-1)
-    Gaussian answers      sigma z + what a transfer theorem adds, z the quantile of the largest of k normals
+    sample splitting      sqrt(R ln(2 k / beta) / (2 n)): n / R fresh records for each of R rounds
+    rounded answers       multiples of 1/V: 1/(2 V) + sqrt(ln(2 N / beta) / (2 n)), N = c sum over d < R of (V+1)^(d c)
+    Gaussian answers      sigma z + what a transfer theorem adds, z a quantile of the largest of k normals
 
-Gaussian answers have a line for each theorem.  Noise of standard deviation sigma makes k answers rho-zCDP, rho =
-k/(2 n^2 sigma^2), and so (epsilon, delta)-private for every delta.  The best sigma is searched for each theorem: more
-noise is less accurate, less noise less private.  The search is in floating point; its result is then evaluated as the
-theorem states.
-Noise pays from some hundred questions on, if n is large: its width grows like k^(1/4), the others like
-k^(1/2).
+Without rounds R = k and c = 1; `ranking.py` compares these with the rules.  Gaussian answers have a line for each
+theorem.  The best sigma is searched for each: more noise is less accurate, less noise less private.  The search is in
+floating point; its result is then evaluated as the theorem states.  By the theorems of `posterior.py` k answers are
+mu-Gaussian private, mu = sqrt(k) / (n sigma).  The others, which are older, get the epsilon and delta of rho-zCDP, rho
+= mu^2 / 2.
+    Noise pays from some hundred questions on, if n is large: its width grows like k^(1/4), the others like k^(1/2).
 
-References.  Jung et al., ITCS 2020, figure 1; `transfer.py` and `histories.py` for the theorems.
+References.  Jung et al., ITCS 2020, figure 1; `posterior.py`, `transfer.py` and `histories.py` for the theorems.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from scipy.special import ndtri
@@ -27,11 +28,12 @@ from scipy.special import ndtri
 from ..composition import hoeffding_inverse, rho_for
 from ..core.errors import BadParameter
 from ..core.exact import Floats
-from ..core.parameters import Number, one_of, probability, several, whole
+from ..core.parameters import Number, one_of, probability, whole
 from ..core.search import least_whole
-from . import histories, transfer
+from . import histories, posterior, transfer
 
 MAX_QUESTIONS = 1 << 40
+_LIKELY = Fraction(1, 5)
 MAX_RECORDS = 1 << 62
 _ORDERS: list[float] = np.geomspace(0.3, 1e14, 220).tolist()
 _EPSILONS: Floats = 2 * 1.01 ** -np.arange(2600.0)  # down to 1e-11: the best is about 1 / sqrt(n), and more
@@ -50,27 +52,29 @@ class HoldoutPlan:
     sigma: float = 0.0
     epsilon: float = 0.0
     delta: float = 0.0
+    needs: str = ""
 
 
-def beforehand(n: int, questions: int, beta: Number) -> HoldoutPlan:
+def beforehand(n: int, questions: int, beta: Number, rounds: int | None = None) -> HoldoutPlan:
     """The width by Hoeffding's inequality and the union bound, for questions that do not depend on the records."""
     n, k = whole("n", n), whole("questions", questions)
     return HoldoutPlan("asked beforehand", n, k, hoeffding_inverse(n, transfer.shared(beta) / k))
 
 
-def splitting(n: int, questions: int, beta: Number) -> HoldoutPlan:
-    """The width with fresh records for each question."""
+def splitting(n: int, questions: int, beta: Number, rounds: int | None = None) -> HoldoutPlan:
+    """The width with fresh records for each round, or for each question."""
     n, k = whole("n", n), whole("questions", questions)
-    each, share = n // k, transfer.shared(beta) / k
+    each, share = n // (rounds or k), transfer.shared(beta) / k
     return HoldoutPlan("sample splitting", n, k, hoeffding_inverse(each, share) if each else math.inf)
 
 
-def rounded(n: int, questions: int, beta: Number) -> HoldoutPlan:
+def rounded(n: int, questions: int, beta: Number, rounds: int | None = None) -> HoldoutPlan:
     """The width of sample means that are rounded to multiples of the best of 1/2, 1/4, ..."""
     n, k, b, best = whole("n", n), whole("questions", questions), float(transfer.shared(beta)), math.inf
+    size, before = histories.in_rounds(k, rounds)
     for values in (2**j for j in range(1, 33)):
-        # ln of the sum of (V+1)^j over j < k, from above: the last term times 1 + 1/V
-        nats = (k - 1) * math.log(values + 1) + math.log1p(1 / values) + math.log(2 / b)
+        # ln of the sum of c (V+1)^(d c) over d < R, from above: the last term times 1 + 1/V
+        nats = before * math.log(values + 1) + math.log1p(1 / values) + math.log(2 * size / b)
         best = min(best, 1 / (2 * values) + math.sqrt(nats / (2 * n)))
     return HoldoutPlan("rounded answers", n, k, best * histories.OUTWARD)
 
@@ -80,13 +84,34 @@ def quantile(beta: float, questions: int) -> float:
     return -float(ndtri(-math.expm1(math.log1p(-beta) / questions) / 2))
 
 
-def gaussian(n: int, questions: int, beta: Number, theorem: str = "jung") -> HoldoutPlan:
-    """The plan for Gaussian noise at its best sigma, by the theorem `jung`, `monitor`, `bassily` or `notes`."""
-    one_of("theorem", theorem, ("jung", "monitor", *_FIXED))
+def gaussian(n: int, questions: int, beta: Number, theorem: str = "drift") -> HoldoutPlan:
+    """The plan for Gaussian noise at its best sigma, by one theorem: `drift`, `information`, `jung`, `monitor`, ..."""
+    one_of("theorem", theorem, (*_POSTERIOR, "jung", "monitor", *_FIXED))
     n, k, b = whole("n", n), whole("questions", questions), float(transfer.shared(beta))
+    if theorem in _POSTERIOR:
+        return _posterior(n, k, b, theorem)
     if theorem in _FIXED:
         return _fixed(n, k, b, theorem)
     return _jung(n, k, b) if theorem == "jung" else _monitor(n, k, b)
+
+
+def _posterior(n: int, k: int, b: float, theorem: str) -> HoldoutPlan:
+    """The plan by a theorem of `posterior.py`: sigma is searched around that at which noise and drift are equal."""
+    shares = [min(16 * b, 0.5) / 2**j for j in range(40)]
+    normal = [(x, quantile(x, k)) for x in shares]
+    about = math.sqrt(math.sqrt(k) / (n * normal[len(normal) // 4][1]))
+
+    def width(sigma: float) -> float:
+        accuracy = [(x, min(1.0, sigma * z * histories.OUTWARD)) for x, z in normal]
+        if theorem == "information":
+            nats = posterior.gaussian_information(n, k, Fraction(sigma) ** 2)
+            return posterior.information(b, nats, n, accuracy).width
+        mu_squared = Fraction(k) / (n * Fraction(sigma)) ** 2
+        return (posterior.shortfall(b, accuracy) + posterior.gaussian_drift(b, mu_squared)) * histories.OUTWARD
+
+    sigma = min((about * 2 ** (j / 4) for j in range(-8, 9)), key=width)
+    sigma = min((sigma * 2 ** (j / 24) for j in range(-5, 6)), key=width)
+    return HoldoutPlan(_POSTERIOR[theorem], n, k, width(sigma), sigma)
 
 
 def _jung(n: int, k: int, b: float) -> HoldoutPlan:
@@ -169,28 +194,24 @@ _FIXED: dict[str, tuple[int, int, Callable[[float], float], float, str]] = {
     "notes": (
         transfer.NOTES_WIDTH,
         transfer.NOTES_DELTA,
-        lambda b: max(transfer.NOTES_SMALLEST, transfer.NOTES_DECAY * math.log(2 * transfer.NOTES_SIDES / b)),
+        lambda b: max(transfer.NOTES_SMALLEST, math.log(4 / b) / float(transfer.NOTES_DECAY)),
         float(transfer.NOTES_LARGEST),
-        "Gaussian, lecture notes corrected",
+        "Gaussian, lecture notes",
     ),
 }
+_POSTERIOR = {"drift": "Gaussian, posterior drift", "information": "Gaussian, mutual information"}
 Planner = Callable[[int, int, Number], HoldoutPlan]
 METHODS: dict[str, Planner] = {
     "asked beforehand": beforehand,
     "sample splitting": splitting,
     "rounded answers": rounded,
-    "Gaussian, Jung et al. 2020": gaussian,
+    "Gaussian, posterior drift": gaussian,
+    "Gaussian, mutual information": lambda n, k, beta: gaussian(n, k, beta, "information"),
+    "Gaussian, Jung et al. 2020": lambda n, k, beta: gaussian(n, k, beta, "jung"),
     "Gaussian, the Monitor": lambda n, k, beta: gaussian(n, k, beta, "monitor"),
     "Gaussian, Bassily et al. 2016": lambda n, k, beta: gaussian(n, k, beta, "bassily"),
-    "Gaussian, lecture notes corrected": lambda n, k, beta: gaussian(n, k, beta, "notes"),
+    "Gaussian, lecture notes": lambda n, k, beta: gaussian(n, k, beta, "notes"),
 }
-
-
-def compare(n: int, questions: int | Iterable[int], beta: Number = "0.05") -> list[HoldoutPlan]:
-    """The plan of every method for each number of questions, for `table` or a plot."""
-    n = whole("n", n)
-    ks = several("questions", questions if isinstance(questions, Iterable) else [questions], whole)
-    return [method(n, k, beta) for k in ks for method in METHODS.values()]
 
 
 def max_questions(n: int, width: Number, beta: Number = "0.05", method: str | None = None) -> int:
@@ -200,7 +221,7 @@ def max_questions(n: int, width: Number, beta: Number = "0.05", method: str | No
     def most(planner: Planner) -> int:
         return least_whole(lambda k: k > MAX_QUESTIONS or planner(n, k, beta).width > target, 1) - 1
 
-    return max(map(most, _planners(method)))
+    return max(map(most, _planners(method, transfer.shared(beta))))
 
 
 def min_records(questions: int, width: Number, beta: Number = "0.05", method: str | None = None) -> int:
@@ -210,31 +231,17 @@ def min_records(questions: int, width: Number, beta: Number = "0.05", method: st
     def least(planner: Planner) -> int:
         return least_whole(lambda n: n > MAX_RECORDS or planner(n, k, beta).width <= target, 1)
 
-    if (records := min(map(least, _planners(method)))) > MAX_RECORDS:
+    if (records := min(map(least, _planners(method, transfer.shared(beta))))) > MAX_RECORDS:
         raise BadParameter("width", width, "larger: no n up to 2^62 is known to be enough")
     return records
 
 
-def _planners(method: str | None) -> list[Planner]:
-    """The method of this name, or all methods that answer adaptive questions."""
+def _planners(method: str | None, beta: Fraction) -> list[Planner]:
+    """The method of this name, or those that answer adaptive questions and of which any may be the best.
+
+    The other theorems about Gaussian answers are never narrower than the posterior drift, and up to a beta of 1/5 the
+    mutual information is not either.
+    """
     if method is None:
-        return [each for each in METHODS.values() if each is not beforehand]
+        return [splitting, rounded, gaussian, *([METHODS[_POSTERIOR["information"]]] if beta > _LIKELY else [])]
     return [METHODS[one_of("method", method, METHODS)]]
-
-
-def table(plans: Sequence[HoldoutPlan]) -> str:
-    """The plans as text, one line each."""
-    head = f"{'method':34} {'n':>10} {'questions':>10} {'width':>8} {'sigma':>9} {'epsilon':>8}"
-    lines = [
-        f"{p.method:34} {p.n:>10} {p.questions:>10} {_number(p.width):>8} {_blank(p.sigma):>9} {_blank(p.epsilon):>8}"
-        for p in plans
-    ]
-    return "\n".join(line.rstrip() for line in [head, *lines])
-
-
-def _number(x: float) -> str:
-    return "none" if x >= 1 else f"{math.ceil(x * 10**4) / 10**4:.4f}"
-
-
-def _blank(x: float) -> str:
-    return f"{x:.4g}" if 0 < x < 10 else ""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.parameters import Number
 from ..plot_style import altair
 from .experiment import Experiment
-from .planning import compare
+from .ranking import FRESH, compare
 
 if TYPE_CHECKING:
-    from altair import Chart, FacetChart
+    from altair import FacetChart, LayerChart
 
 # The colours of Okabe and Ito, which remain distinct under colour blindness.
 COLOURS = {"training set": "#E69F00", "reported": "#D55E00", "truth": "#0072B2"}
+DASHES = [[1, 0], [5, 3], [1, 2]]
 METHOD_COLOURS = ["#777777", "#000000", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#56B4E9"]
 
 
@@ -44,17 +47,33 @@ def overfitting(experiment: Experiment) -> FacetChart:
     return panels
 
 
-def widths(n: int, beta: Number = "0.05", *, most: int = 100_000) -> Chart:
-    """The promised width against the number of adaptive questions, by every method."""
-    alt, ks = altair(), sorted({round(10 ** (j / 4)) for j in range(4 * len(str(most)) - 3)})
-    plans = [plan for plan in compare(n, [k for k in ks if k <= most], beta) if plan.width < 1]
-    names = list(dict.fromkeys(plan.method for plan in plans))
+def widths(n: int, questions: Sequence[int] = (100_000,), beta: Number = "0.05", **use: Any) -> LayerChart:
+    """The promised width against the number of questions, by every rule and method, as `compare` ranks them.
+
+    The lines go from the least to the greatest of `questions`, or from 1 if there is only one; points mark those asked
+    about.  `use` is passed to `compare`.
+    """
+    alt, first, last = altair(), min(questions) if len(set(questions)) > 1 else (use.get("rounds") or 1), max(questions)
+    steps = max(2, round(4 * math.log10(max(last / first, 1.01))))
+    ks = sorted({*questions, *(round(first * (last / first) ** (j / steps)) for j in range(steps + 1))})
+    plans = [plan for plan in compare(n, ks, beta, **use) if plan.width < 1 and plan.method != FRESH]
+    at_last = {plan.method: plan.width for plan in plans}  # of the greatest number of questions it answers
+    names = sorted(at_last, key=lambda name: at_last[name])
     data = [{"method": p.method, "questions": p.questions, "width": p.width} for p in plans]
-    scale = alt.Scale(domain=names, range=METHOD_COLOURS[: len(names)])
-    chart = alt.Chart(alt.Data(values=data), width=460, height=320).mark_line(strokeWidth=2.5)
-    finished: Chart = chart.encode(
-        x=alt.X("questions:Q", title="adaptive questions", scale=alt.Scale(type="log")),
-        y=alt.Y("width:Q", title=f"width, n = {n:,}, beta = {beta}", scale=alt.Scale(type="log")),
-        color=alt.Color("method:N", scale=scale, title=None, legend=alt.Legend(labelLimit=300)),
-    )
+    asked = [row for row in data if row["questions"] in set(questions)]
+    scale = alt.Scale(domain=names, range=[METHOD_COLOURS[i % len(METHOD_COLOURS)] for i in range(len(names))])
+    dashes = alt.Scale(domain=names, range=[DASHES[i // len(METHOD_COLOURS)] for i in range(len(names))])
+    x = alt.X("questions:Q", title=_title("questions", use), scale=alt.Scale(type="log", domain=[ks[0], ks[-1]]))
+    y = alt.Y("width:Q", title=f"width, n = {n:,}, beta = {beta}", scale=alt.Scale(type="log"))
+    legend = alt.Legend(labelLimit=300, symbolLimit=20, symbolType="stroke", symbolSize=300)
+    color = alt.Color("method:N", scale=scale, title=None, legend=legend)
+    dash = alt.StrokeDash("method:N", scale=dashes, title=None, legend=legend)
+    lines = alt.Chart(alt.Data(values=data)).mark_line(strokeWidth=2.5).encode(x=x, y=y, color=color, strokeDash=dash)
+    points = alt.Chart(alt.Data(values=asked)).mark_point(filled=True, size=40).encode(x=x, y=y, color=color)
+    finished: LayerChart = alt.layer(lines, points).properties(width=460, height=320)
     return finished
+
+
+def _title(noun: str, use: dict[str, Any]) -> str:
+    """The title of an axis, with what was said about the use."""
+    return ", ".join([noun, *(f"{name} {value}" for name, value in use.items() if value is not None)])

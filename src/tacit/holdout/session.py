@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import hmac
 import json
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import Any, NoReturn
@@ -17,10 +19,11 @@ from ..core.accounting.loss import Loss
 from ..core.errors import BadData, BadParameter, LedgerConflict, Refused, reading
 from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM, Source
-from ..core.session import answer_once, private_value
+from ..core.session import answer_once
+from . import records
 from .keeper import THIS_PROCESS, Keeper, Memory
-from .questions import HoldoutQuestion, arrays, fingerprint, shaped, values_in_steps
-from .rules.rule import Rule, State, Statement
+from .questions import HoldoutQuestion, Pairs, arrays, fingerprint, from_0_to_1, shaped, values_in_steps
+from .rules.rule import UNPROTECTED, Rule, State, Statement, Unanswered
 
 _OTHERS = "These are not the records that the holdout was opened with: the fingerprints differ."
 
@@ -30,14 +33,22 @@ def _parts(data: Any) -> tuple[Any, ...]:
     return data if isinstance(data, tuple) else (data,)
 
 
+def _protected(part: Any) -> Any:
+    """The records for a statistic to read: an array that cannot be written to, or a copy of a data frame."""
+    if not isinstance(part, np.ndarray | list | tuple):
+        return (
+            part.clone() if hasattr(part, "clone") else copy.deepcopy(part)
+        )  # polars copies nothing that is unchanged
+    view = np.asarray(part).view()
+    view.flags.writeable = False
+    return view
+
+
 def _key(keeper: Keeper, content: str) -> str:
     """The key of a session, keyed by a secret: otherwise whoever knows all records but one could guess that one."""
     if isinstance(keeper, Memory):  # stores no names
         return content
-    drawn = SYSTEM.words(4).tobytes()
-    name = hashlib.sha256(b"the secret of holdouts").hexdigest()
-    secret = private_value(keeper, key=name, first=drawn, analyst="holdout", name="the secret of holdouts")
-    return hmac.new(secret, content.encode(), "sha256").hexdigest()
+    return hmac.new(records.secret(keeper), content.encode(), "sha256").hexdigest()
 
 
 def _described(rule: Rule) -> str:
@@ -69,32 +80,43 @@ class Holdout:
         analyst: str = "analyst",
         unprotected: bool = False,
         known_as: str | None = None,
+        ids: object = None,
         source: Source = SYSTEM,
     ) -> None:
         kept = THIS_PROCESS if keeper is None else keeper
         if not callable(getattr(kept, "start", None)):
             raise BadParameter("keeper", keeper, "a ledger that is open, as `tacit.Ledger.open(place)` gives, or None")
-        self.rule, records = rule, len(arrays("data", data)[0])
+        self.rule, count = rule, len(arrays("data", data)[0])
         self._data, self._train = _parts(data), None if train is None else _parts(train)
         self._train_records = 0 if train is None else len(arrays("train", train)[0])
-        if records != rule.n:
-            raise BadData("data", f"{records} records", f"{rule.n} records, as the rule declares")
+        if count != rule.n:
+            raise BadData("data", f"{count} records", f"{rule.n} records, as the rule declares")
         self.fingerprint = fingerprint(data)
         if known_as not in (None, self.fingerprint):
             raise Refused(_OTHERS)
         if self._train is not None and fingerprint(train) == self.fingerprint:
             raise Refused("The training set is the holdout set. Hold out records that no model was fitted to.")
+        rule.refuse_if_vacuous()
         self._source, self._lock = source, Lock()
+        without = rule.loss() == UNPROTECTED
+        if without and not unprotected and not isinstance(kept, Memory):
+            raise Refused(
+                f"{type(rule).__name__} adds no noise, so it promises the people in the holdout set no privacy, and no "
+                "budget can pay for it. Pass unprotected=True to declare that they were promised none."
+            )
         price = Loss() if unprotected else rule.loss()
-        first = self._write(rule.begin(source))
+        first, key = self._write(rule.begin(source)), _key(kept, self.fingerprint)
+        purpose = Purpose("holdout", f"{rule!r}{', without privacy' if without else ''}")
+        sketch = records.unknown(kept, key, data, ids)
         try:
-            key, purpose = _key(kept, self.fingerprint), Purpose("holdout", repr(rule))
             self._session = kept.start(key=key, loss=price, state=first, analyst=analyst, purpose=purpose)
         except LedgerConflict:  # a session with another price
             raise Refused(
                 "This holdout set has already begun to answer by another rule. Continue with that rule."
             ) from None
         self._state(self._session.read()[1])
+        if sketch is not None:
+            records.enter(kept, key, sketch)
 
     def _write(self, state: State) -> bytes:
         rule = storage.canonical(self.rule if storage.is_stored(self.rule) else repr(self.rule))
@@ -111,23 +133,46 @@ class Holdout:
 
     def ask(self, question: Callable[..., Any] | tuple[Any, Any] | Any, name: str | None = None) -> float:
         """Answer a question; `statement` says how near the answer is to the true value in the population."""
-        asked = self._question(question)
-        key = f"{SYSTEM.integer(1 << 256):064x}" if name is None else asked.key(name)
+        (answer,) = self._round([question], None if name is None else [name])
+        if math.isnan(answer):
+            raise Unanswered(
+                "The holdout set cannot answer this question to the width of its rule: its mean is too far from 0 and "
+                "1 for that. Other questions may be answered. See `tacit docs holdout`."
+            )
+        return answer
+
+    def ask_all(self, questions: Iterable[Any], names: Sequence[str] | None = None) -> list[float]:
+        """Answer a round: a list of questions that is fixed before any of its answers is seen.
+
+        The guarantee counts a round once, so one list of many candidates is answered about as accurately as one.  An
+        answer is NaN where the holdout set cannot tell, or is exhausted meanwhile.
+        """
+        asked = list(questions)
+        if names is not None and len(names) != len(asked):
+            raise BadParameter("names", len(names), f"{len(asked)} names, one for each question")
+        return self._round(asked, names) if asked else []
+
+    def _round(self, questions: Sequence[Any], names: Sequence[str] | None) -> list[float]:
+        asked = [self._question(question) for question in questions]
+        key = f"{SYSTEM.integer(1 << 256):064x}"
+        if names is not None:
+            keys = [each.key(name) for each, name in zip(asked, names, strict=True)]
+            key = keys[0] if len(keys) == 1 else hashlib.sha256(";".join(keys).encode()).hexdigest()
 
         def step(kept: bytes) -> tuple[bytes, bytes]:
-            then, answer = self.rule.step(self._state(kept), asked, self._source)
-            return self._write(then), repr(answer).encode()
+            then, answers = self.rule.answer(self._state(kept), asked, self._source)
+            return self._write(then), " ".join(map(repr, answers)).encode()
 
         with self._lock:
-            return float(answer_once(self._session, key, step))
+            return [*map(float, answer_once(self._session, key, step).split())]
 
     def _question(self, question: Any) -> HoldoutQuestion:
         rule, guess = self.rule, None
         if callable(question):
-            values = shaped(question(*self._data), rule.n)
+            values: Any = shaped(question(*map(_protected, self._data)), rule.n)
             if self._train is not None:
-                seen = shaped(question(*self._train), self._train_records).astype(float)
-                guess = float(np.mean(np.clip(np.nan_to_num(seen), 0, 1)))
+                seen = shaped(question(*map(_protected, self._train)), self._train_records)
+                guess = float(np.mean(from_0_to_1("the statistic's values on the training set", seen, len(seen))))
         elif isinstance(question, tuple) and len(question) == 2:
             guess, values = question
         else:
@@ -136,6 +181,10 @@ class Holdout:
             allowed = "a statistic, if a training set was given, or the pair of a guess and the records' values"
             raise BadParameter("question", type(question).__name__, allowed)
         at = None if guess is None else rule.guess_in_steps(guess)
+        if isinstance(values, Pairs):
+            return rule.about_pairs(at, values)
+        if not callable(question):
+            from_0_to_1("values", values, rule.n)
         return HoldoutQuestion(at, values_in_steps(values, rule.n, rule.grid))
 
     @property
@@ -166,6 +215,10 @@ class Holdout:
     def statement(self) -> Statement:
         """The guarantee that holds for all answers so far, also after the session has ended."""
         return self.rule.statement(self._now)
+
+    def interval(self, answer: float) -> tuple[float, float]:
+        """Where the truth is for an answer of this holdout, for all answers at once: often narrower than the width."""
+        return self.statement.interval(answer)
 
     def __repr__(self) -> str:
         return f"Holdout of {self.rule!r}.  {self.statement}  {self.left}"

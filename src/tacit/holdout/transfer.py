@@ -19,17 +19,15 @@ by at most 2 ln(2 T) / (epsilon' n) in the mean, and all is (epsilon + epsilon',
 epsilon' > 0
     a (1 - (1-p)^T)  <=  2 ln(2 T) / (epsilon' n) + e^(epsilon + epsilon') - 1 + T delta.
 
-The notes' theorem 0.2, by its proof, corrected [proved; `notes`].  For sqrt(12/n) <= epsilon <= 1/8 and delta <=
-epsilon/16 the chance p of an error of 6 epsilon or more is at most max(4 delta/epsilon, 2 exp(-epsilon^2 n/8)).  Take
-epsilon' = epsilon. If p <= 1/4 take T = floor(1/p): (1-p)^T <= e^(p-1) < 1/2, and e^(2 epsilon) - 1 <= 5/2 epsilon, so
-epsilon/2 <= 2 ln(2/p)/(epsilon n) + delta/p, and one of the two terms is epsilon/4 or more.  If p > 1/4 take T = 3: the
-right side is at most (2 ln 6 / 12 + 3/16 + 5/2) epsilon < 3 epsilon, the left more.  The printed proof pays ln T for
-2 T candidates, and so has no factor 2.
-
-Theorem 0.2 as printed, without the factor 2 [proved; `notes_as_printed`].  A tighter proof: if p <= 1/4, then p T >=
-3/4, so the left side is at least 6 (1 - e^(-3/4)) epsilon > 3.165 epsilon; and e^(2 epsilon) - 1 <= 2.273 epsilon.
-Hence 0.892 epsilon <= 2 ln(2/p)/(epsilon n) + delta/p, and if p > 4 delta/epsilon, p <= 2 exp(-0.32 epsilon^2 n), which
-is at most exp(-epsilon^2 n/8) as epsilon^2 n >= 12.
+The notes' theorem 0.2 [proved; `notes`, and `notes_as_printed`].  For sqrt(12/n) <= epsilon <= 1/8 and delta <=
+epsilon/16 the chance p of an error of 6 epsilon or more is at most max(4 delta/epsilon, 2 exp(-0.32 epsilon^2 n)), and
+so at most max(4 delta/epsilon, exp(-epsilon^2 n/8)), as printed: ln 2 <= (0.32 - 1/8) 12.  Take epsilon' = epsilon;
+then e^(2 epsilon) - 1 <= 2.2723 epsilon, for (e^x - 1)/x grows and 8 (e^(1/4) - 1) < 2.2723.
+    If p > 1/4 take T = 3: the right side is at most (2 ln 6 / 12 + 2.2723 + 3/16) epsilon < 3 epsilon, and the left at
+least 6 (1 - (3/4)^3) epsilon > 3 epsilon.  So p <= 1/4.  Take T = floor(1/p) >= 1/p - 1: then p T >= 1 - p >= 3/4, so
+(1-p)^T <= e^(-3/4), and the left side is at least 6 (1 - e^(-3/4)) epsilon > 3.1657 epsilon.  Hence 0.8934 epsilon <=
+2 ln(2/p)/(epsilon n) + delta/p.  If p > 4 delta/epsilon the last term is below epsilon/4, and ln(2/p) >= 0.32
+epsilon^2 n.  (The printed proof pays ln T for 2 T candidates, which is its only slip.)
 
 Bassily et al. 2016, theorem 7.2 [quoted; proved here for means; `bassily`].  For epsilon < 1/3, delta < epsilon/4 and
 n >= ln(4 epsilon/delta)/epsilon^2 an error of 18 epsilon or more has chance below delta/epsilon.  Were p >=
@@ -44,6 +42,8 @@ A be the transcripts in which some q or 1 - q, call the worst q*, has a posterio
 e^epsilon - 1 + d. As in the first lemma E[1_A q*(S)] <= e^epsilon E[1_A q*(P)] + delta, hence d P[A] < delta.  (So d
 would do for 2 d; the published constant is kept.)  For other questions of sensitivity D the paper has (e^epsilon - 1)
 n D + 4 d n D.
+
+`posterior.py` has two theorems that are sharper than all of these.
 
 References.  Sorrell, lecture notes on the Monitor; Bassily, Nissim, Smith, Steinke, Stemmer, Ullman, STOC 2016; Jung,
 Ligett, Neel, Roth, Sharifi-Malvajerdi, Shenfeld, ITCS 2020; Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, NeurIPS
@@ -65,8 +65,8 @@ from ..core.parameters import Number, positive, probability, rational, whole
 
 NOTES_WIDTH = 6  # epsilons
 NOTES_DELTA = 4  # times delta / epsilon
-NOTES_DECAY = 8  # exp(-epsilon^2 n / 8)
-NOTES_SIDES = 2  # the factor that the printed proof lacks: q and 1 - q are both candidates
+NOTES_DECAY = Fraction(8, 25)  # 2 exp(-0.32 epsilon^2 n)
+NOTES_ROOT = Fraction(2, 5)  # 0.32 is 2 times its square, as in Hoeffding's inequality
 NOTES_SMALLEST = 12  # epsilon^2 n is at least this
 NOTES_LARGEST = Fraction(1, 8)  # epsilon
 NOTES_SHARE = Fraction(1, 16)  # of epsilon, the largest delta
@@ -78,6 +78,7 @@ BASSILY_SHARE = Fraction(1, 4)
 JUNG_SLACK = 2  # times d, for means
 JUNG_SLACK_OTHERS = 4  # times d, for other questions of low sensitivity
 
+_MAX_DOUBLINGS = 1000  # the Monitor is tried with up to 2^1000 samples
 MAX_EPSILON = 709.0  # beyond which e^epsilon is no float
 LEAST_SHARED = Fraction(1, 10**280)
 THRESHOLD_SHARE = Fraction(3, 4)  # of tau: Thresholdout's threshold
@@ -115,16 +116,13 @@ def expected(epsilon: Number, delta: Number = 0, samples: int = 1) -> float:
 def monitor(width: Number, epsilon: Number, delta: Number, n: int) -> float:
     """The Monitor's bound on P[|q(S) - q(P)| >= width]: 1 - (1 - right/width)^(1/T), the least over T and epsilon'."""
     a, e, d, n = float(positive("width", width)), up(_loss(epsilon)), up(_slack("delta", delta)), whole("n", n)
-    best, base = 1.0, max(e, 1 / math.sqrt(n))
-    for j in range(-24, 25):
-        choice = base * 2 ** (j / 8)
-        for i in range(121):
-            t = round(2 ** (i / 3))
-            right = (2 * math.log(2 * t) / (choice * n) + drift(e + choice) + t * d) * FEW_ULPS
-            if right >= a:
-                break  # it grows with T
-            best = min(best, -math.expm1(math.log1p(-right / a) / t))
-    return min(1.0, best * FEW_ULPS)
+    base = max(e, 1 / math.sqrt(n))
+    choice = (base * 2 ** (np.arange(-24, 25) / 8))[:, None]
+    t = np.round(2.0 ** (np.arange(3 * _MAX_DOUBLINGS) / 3))
+    with np.errstate(over="ignore"):
+        right = (2 * np.log(2 * t) / (choice * n) + np.expm1(e + choice) + t * d) * FEW_ULPS
+    proved = -np.expm1(np.log1p(-np.minimum(right / a, 1 - 2.0**-50)) / t)
+    return min(1.0, float(np.min(np.where(right < a, proved, 1.0))) * FEW_ULPS)
 
 
 def monitor_at(
@@ -169,16 +167,16 @@ def mean_bound(mean: Number, epsilon: Number, delta: Number = 0) -> float:
 
 
 def notes(epsilon: Number, delta: Number, n: int, *, alpha: Number = 0, beta: Number = 0) -> Transferred:
-    """Width alpha + 6 epsilon, failure beta + max(4 delta/epsilon, 2 exp(-epsilon^2 n/8)): theorem 0.2, corrected."""
+    """Width alpha + 6 epsilon, failure beta + max(4 delta/epsilon, 2 exp(-0.32 epsilon^2 n)): theorem 0.2, sharper."""
     e, d, n = _in_notes(epsilon, delta, n)
-    p = max(up(NOTES_DELTA * d / e), hoeffding(n, e / 4))  # which is 2 exp(-2 n (epsilon/4)^2)
-    return _transferred(_slack("alpha", alpha) + NOTES_WIDTH * e, _slack("beta", beta), p, "lecture notes, corrected")
+    p = max(up(NOTES_DELTA * d / e), hoeffding(n, NOTES_ROOT * e))
+    return _transferred(_slack("alpha", alpha) + NOTES_WIDTH * e, _slack("beta", beta), p, "lecture notes")
 
 
 def notes_as_printed(epsilon: Number, delta: Number, n: int) -> Transferred:
     """Width 6 epsilon, failure max(4 delta/epsilon, exp(-epsilon^2 n/8)): theorem 0.2 as printed, which is true."""
     e, d, n = _in_notes(epsilon, delta, n)
-    p = max(up(NOTES_DELTA * d / e), hoeffding(n, e / 4) / NOTES_SIDES)
+    p = max(up(NOTES_DELTA * d / e), hoeffding(n, e / 4) / 2)  # Hoeffding's inequality has two sides
     return _transferred(NOTES_WIDTH * e, Fraction(0), p, "lecture notes, as printed")
 
 

@@ -92,19 +92,19 @@ class StoredType:
     def members(self, value: Any) -> Members:
         """The stored fields of a value, by their stored names, in the order in which they were declared."""
         if self._members is not None:
-            pairs: Iterable[tuple[str, Any]] = zip(self.attributes, self._members(value), strict=True)
+            members = dict(zip(self.attributes, self._members(value), strict=True))
         else:
-            pairs = ((name, getattr(value, attribute)) for name, attribute in self.attributes.items())
+            members = {name: getattr(value, attribute) for name, attribute in self.attributes.items()}
             for attribute, default in self.undeclared:
                 if not _same(getattr(value, attribute), default):
                     raise Unwritable(
                         f"{self.name} has a field {attribute!r} that is not stored and differs from its default; add it"
                         f" to `fields` and `optional` of @stored({self.name!r})"
                     )
-        if not self.optional:
-            return dict(pairs)
-        left = self.optional
-        return {name: each for name, each in pairs if name not in left or not _same(each, left[name])}
+        for name, default in self.optional.items():
+            if _same(members[name], default):
+                del members[name]
+        return members
 
     def upgraded(self, members: Members) -> Members:
         """The members, as they are written by this version of the type."""

@@ -8,6 +8,7 @@
     attacks      a system that answers questions, by default the curator, against every attack
     fuzz         an engine, and a curator above it, against random SQL text (`questions`) about hostile tables
     registry     what no suite runs on
+    pytest_plugin    `@private(epsilon=1)`, which makes the claim of any function a test
 
 `sources` and `certify` drive samplers without randomness, and `postgres` starts a server for tests.
 """
@@ -16,8 +17,8 @@ from importlib import import_module
 from typing import Any
 
 _MODULES = {
-    *("attacks", "certify", "curators", "engines", "fuzz", "ledgers", "mechanisms", "postgres", "registry", "sources"),
-    *("typed", "workloads", "worlds", "wrong"),
+    *("attacks", "certify", "curators", "engines", "fuzz", "ledgers", "mechanisms", "postgres", "pytest_plugin"),
+    *("registry", "sources", "typed", "workloads", "worlds", "wrong"),
 }
 
 

@@ -9,6 +9,7 @@ its rows hold, must move each measure by at most its distance, in every norm.
 
 from __future__ import annotations
 
+import datetime
 import random
 import sys
 from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ from ..query.python.table import Table
 from ..query.relation import build
 from ..query.schema.schema import Schema
 from ..query.select.query import Key
-from .hostile import NUMBERS, SHIFTS
+from .hostile import CODES, NUMBERS, SHIFTS, SPELLINGS
 from .mechanisms import Refuted
 from .typed import typed
 from .worlds import World
@@ -49,6 +50,19 @@ HASHED: dict[str, Any] = {
         "w": {"type": "integer", "lower": -(2**61), "upper": 2**61},
         "p": {"type": "category", "values": ["a", "b"]},
         "t": {"type": "text"},
+    },
+}
+WRITTEN: dict[str, Any] = {
+    "table": {"name": "t", "unit": "who", "rows": 5, "missing": ["NA", "-999", "99", "2.5"], "decimal": ","},
+    "columns": {
+        "n": {"type": "integer", "lower": -1000, "upper": 1000},
+        "r": {"type": "real", "lower": -1000, "upper": 1000, "grid": "0.25"},
+        "b": {"type": "boolean", "true": ["Y", "1"], "false": ["N", "2"]},
+        "c": {"type": "category", "values": ["a", "7", "N"]},
+        "d": {"type": "date", "format": "%d.%m.%Y"},
+        "e": {"type": "date", "format": "%Y%m%d", "missing": []},
+        "m": {"type": "timestamp", "format": "%m/%d/%Y %H:%M"},
+        "s": {"type": "text", "missing": ["", "It's", "7"]},
     },
 }
 
@@ -272,6 +286,30 @@ def orders_equal_hashes_by_content(factory: Factory, seed: int) -> int:
             vars(module)["coefficients"] = coefficients
 
 
+def reads_what_is_written(factory: Factory, seed: int) -> int:
+    """Cells that are written in ways of their own, in columns of text, integers, doubles and decimals."""
+    world, key = World(random.Random(seed)), SECRETS[seed % 2]
+    schema = Schema.load(WRITTEN)
+    kinds = pa.string(), pa.int64(), pa.float64(), pa.decimal128(12, 2), pa.int8()
+    columns = {}
+    for name in schema.names:
+        kind = kinds[0] if name in ("d", "e", "m") else world.any(kinds)
+        pool = SPELLINGS if kind == kinds[0] else [n for n in CODES if kind != kinds[-1] or -128 <= n < 128]
+        own = world.r.sample(pool, 8) if name == "who" else pool
+        columns[name] = pa.array([None if world.likely(0.05) else world.any(own) for _ in range(120)], kind)
+    table, scan = Table(pa.table(columns), schema), schema.scan()
+    x = {name: build.column(scan, name) for name, _ in schema.columns}
+    since = [build.subtract(x[name], build.constant(datetime.date(1970, 1, 1))) for name in "dem"]
+    numbers = [x["n"], x["r"], *since]
+    measures: list[Measure] = [UnitCount(), *map(RowCount, x.values()), *map(Total, numbers)]
+    keys: list[Any] = [(), (Key("s", x["s"], None),), (Key("b", x["b"], (0, 1)), Key("c", x["c"], (0, 1, 2)))]
+    with engine(Reference, [table], key) as reference, engine(factory, [table], key) as tested:
+        for by in keys:
+            plan = QueryPlan(scan, by, tuple(measures))
+            same(reference.answer(plan), tested.answer(plan), seed, plan)
+    return len(keys)
+
+
 CHECKS: list[Check] = [
     equals_the_reference,
     agrees_on_every_node,
@@ -282,6 +320,7 @@ CHECKS: list[Check] = [
     answers_of_one_content,
     names_units_as_the_reference,
     orders_equal_hashes_by_content,
+    reads_what_is_written,
 ]
 
 

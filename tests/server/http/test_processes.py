@@ -35,7 +35,8 @@ class Process:
         )
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
-        text = f"[service]\nport = {self.port}\nworkers = {workers}\nroots = ['data']\n[limits]\nquestions = 64\nrequests = 100000\n"
+        text = f"[service]\nport = {self.port}\nworkers = {workers}\nroots = ['data']\n"
+        text += "[limits]\nquestions = 64\nrequests = 100000\n"
         (folder / "service.toml").write_text(text)
         settings = Settings.load(folder / "service.toml")
         with Store.open(settings.service.store) as store:

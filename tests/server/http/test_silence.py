@@ -1,4 +1,4 @@
-"""What leaves the process holds nothing of the data but what was paid for: not in bodies, logs, metrics or the store."""
+"""What leaves the process holds no data but what was paid for: not in bodies, logs, metrics or the store."""
 
 import io
 import json

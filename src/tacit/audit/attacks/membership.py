@@ -47,7 +47,7 @@ def trace(people: Any, marginals: Any, rates: Any, members: float) -> NDArray[np
     return members_by_score
 
 
-def _guesses(source: Source, release: Callable[[NDArray[np.bool_]], Any], claim: float) -> Outcome:
+def guesses(source: Source, release: Callable[[NDArray[np.bool_]], Any], claim: float) -> Outcome:
     """Candidates are in the table or not by the toss of a coin; a guess is made about each."""
     rates = 0.2 + 0.6 * _uniform(ATTRIBUTES, source)
     people = _uniform(PEOPLE * ATTRIBUTES, source).reshape(PEOPLE, ATTRIBUTES) < rates
@@ -63,7 +63,7 @@ def _uniform(n: int, source: Source) -> Floats:
 
 def against_exact_marginals(source: Source) -> Outcome:
     """The exact counts of 4000 attributes among about 100 people."""
-    return _guesses(source, lambda members: members.sum(axis=0), math.inf)
+    return guesses(source, lambda members: members.sum(axis=0), math.inf)
 
 
 def on_system(system: System, source: Source) -> Outcome:
@@ -76,7 +76,7 @@ def on_system(system: System, source: Source) -> Outcome:
         with system(people, 1) as ask:
             return ask("SELECT attribute, COUNT(*) AS n FROM people GROUP BY attribute", 1)
 
-    return _guesses(source, release, 1)
+    return guesses(source, release, 1)
 
 
 MEMBERSHIP = Attack(

@@ -28,6 +28,15 @@ K = TypeVar("K", bound=Hashable)
 Curve = NDArray[np.float64]
 
 
+def _left(loss: Loss, delta: Fraction | float) -> float | None:
+    """What is left of delta beside the failures of a loss, rounded down; None if they are more than delta."""
+    failure, total_delta = failures(loss), Fraction(delta)
+    if failure == 1 or failure > total_delta:
+        return None
+    left = (total_delta - failure) / (1 - failure)
+    return down(left) if left else 0.0
+
+
 class View(ABC, Generic[T]):
     """A commutative monoid (`nothing`, `both`, `times`), the image `of` an atom in it, and what a total proves."""
 
@@ -56,13 +65,14 @@ class View(ABC, Generic[T]):
 
         Failures are subtracted exactly, so that a delta equal to the failures is enough.
         """
-        failure, total_delta = failures(loss), Fraction(delta)
         if not loss.terms:
             return 0.0
-        if failure == 1 or failure > total_delta:
-            return math.inf
-        left = (total_delta - failure) / (1 - failure)
-        return self.proves(self.total(loss), down(left) if left else 0.0)
+        left = _left(loss, delta)
+        return math.inf if left is None else self.proves(self.total(loss), left)
+
+    def guarantees(self, loss: Loss, epsilon: float, delta: Fraction | float) -> bool:
+        """Whether the epsilon that the view proves of a loss is at most this one."""
+        return self.epsilon(loss, delta) <= epsilon
 
     def delta(self, total: T, epsilon: float) -> float:
         """The delta that `total` proves at `epsilon`; 1 if it proves nothing."""
@@ -230,6 +240,17 @@ class Profile(Formal):
         if sum(total.terms.values()) != 1:
             return math.inf
         return next(iter(total.terms)).epsilon_at(delta) if delta else Basic().proves(Basic().total(total), delta)
+
+    def guarantees(self, loss: Loss, epsilon: float, delta: Fraction | float) -> bool:
+        """Two looks at a profile that `Atom.epsilon_at` would search decide, unless epsilon is within its precision."""
+        left, atom = _left(loss, delta), next(iter(loss.terms), None)
+        searched = atom is not None and type(atom).epsilon_at is Atom.epsilon_at and sum(loss.terms.values()) == 1
+        if atom is not None and searched and left and 2.0**-29 < epsilon < 2.0**12:
+            if atom.profile(epsilon) > left:
+                return False
+            if atom.profile(epsilon * (1 - 2.0**-39)) <= left:
+                return True
+        return super().guarantees(loss, epsilon, delta)
 
     def delta(self, total: Loss, epsilon: float) -> float:
         return next(iter(total.terms)).profile(epsilon) if sum(total.terms.values()) == 1 else 1.0

@@ -65,6 +65,11 @@ def best(loss: Loss, delta: Number) -> Bound:
     return min((Bound(view, view.epsilon(loss, d)) for view in _contenders(loss)), key=lambda a: a.epsilon)
 
 
+def proves(loss: Loss, epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether the least epsilon at delta is at most this one; the first view that proves so is enough."""
+    return any(view.guarantees(loss, down(epsilon), delta) for view in _contenders(loss))
+
+
 def least_delta(loss: Loss, epsilon: Number) -> float:
     """The least delta, to a relative 2^-40 and never below, at which some view proves epsilon."""
     e = rational("epsilon", epsilon)

@@ -11,6 +11,7 @@ of a price, no sum has a longer denominator than the grid.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
@@ -21,7 +22,7 @@ from ..exact import GRID, down, outward, shortened
 from ..parameters import Number, failure, instance, positive, rational
 from .accountants import failures
 from .currency import Amount, Currency, Epsilon, RenyiAt, Rho
-from .loss import Loss, zero
+from .loss import Atom, Loss, zero
 
 Amounts = tuple[Amount, ...]  # failures, and a total in each currency of a budget
 SpentSoFar = Loss | Amounts
@@ -127,7 +128,7 @@ class Budget:
         """The whole budget, in its currency."""
         return self.epsilon or self.rho or Fraction(0)
 
-    @property
+    @cached_property
     def failures(self) -> Fraction:
         """The limit on the sum of the failures of atoms."""
         return self.delta - self.slack
@@ -159,6 +160,14 @@ class Budget:
         if isinstance(loss, tuple):
             return loss
         terms = instance("loss", loss, Loss).terms.items()
+        return self._amounts(terms) if terms else self._nothing
+
+    @cached_property
+    def _nothing(self) -> Amounts:
+        """The amounts of no loss at all."""
+        return self._amounts(())
+
+    def _amounts(self, terms: Collection[tuple[Atom, int]]) -> Amounts:
         failing = self._total([n * atom.failure() for atom, n in terms])
         totals = [self._total([n * currency.of(atom) for atom, n in terms], currency) for currency, _ in self.sums]
         return min(failing, Fraction(1)), *totals
@@ -181,6 +190,8 @@ class Budget:
         failing, *totals = amounts
         if failing > self.failures:
             return math.inf
+        if len(totals) == len(self.sums) == 1 and isinstance(totals[0], Fraction):
+            return totals[0]  # as whose share of the limit, times the limit, it is
         return min(self.limit * total / limit for total, (_, limit) in zip(totals, self.sums, strict=True))
 
     def spent(self, loss: SpentSoFar) -> Amount:

@@ -133,7 +133,7 @@ class DuckDB(Engine):
 
     def _place(self, name: str, source: DataSource, schema: Schema, key: str) -> exp.Expr:
         """Make the bounded table, or attach its copy; returns its name in SQL."""
-        if self._copies is None or source.path is None:
+        if self._copies is None or not source.on_disk:
             load(source, schema, key, self._database, name)
             _check(source)
             return exp.to_table(name)

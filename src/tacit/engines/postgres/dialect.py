@@ -115,6 +115,10 @@ class PostgresDialect(Dialect):
     def matches(self, e: exp.Expr, pattern: str) -> exp.Expr:
         return _like(e, f"^(?:{pattern.removeprefix('(?s)')})$")  # in PostgreSQL, . matches a newline already
 
+    def group(self, e: exp.Expr, pattern: str, number_: int) -> exp.Expr:
+        found = call("REGEXP_MATCH", e, constant(f"^(?:{pattern})$"))
+        return _bytes(exp.Bracket(this=exp.Paren(this=found), expressions=[number(number_)], offset=1))
+
     def bounded(self, x: exp.Expr, low: float, high: float) -> exp.Expr:
         above, below = binary(exp.GT, x.copy(), double(high)), binary(exp.LT, x.copy(), double(low))
         last = case(

@@ -20,9 +20,11 @@ from sqlglot import exp
 
 from ...query.schema.schema import Schema
 from ...query.values.column_types import ColumnType
+from ..sql.bounded_table import value
 from ..sql.dialect import alias, double, number
-from ..sql.raw_columns import RawColumn, canonical
+from ..sql.raw_columns import RawColumn
 from ..sql.relations import RowQuery, column, selected
+from ..sql.spellings import plainly
 from .catalogue import CatalogueColumn, Description
 from .dialect import PostgresDialect, joins, listed
 
@@ -46,8 +48,8 @@ def aggregate_eagerly(
     if lists & uses.keys() or groups > _MAX_GROUPS:
         return None
     own: list[exp.Expr] = [alias(exp.column(names[c], "raw", quoted=True), f"r{c}") for c in by]
-    steps = {c: canonical(raw[names[c]], schema[names[c]], _D) for c in uses}
-    seen = {c: _present(raw[names[c]], schema[names[c]]) or steps[c] for c in uses}
+    steps = {c: value(raw[names[c]], schema[names[c]], _D) for c in uses}
+    seen = {c: _present(plainly(raw[names[c]], schema[names[c]], _D), schema[names[c]]) or steps[c] for c in uses}
     place: exp.Expr = exp.alias_(description.table(), "raw", table=True)
     if max(uses.values(), default=0) > 1:  # a column that is used twice is computed once, before
         values = exp.select(*own, *(alias(e, c) for c, e in steps.items()), copy=False).from_(place, copy=False)
@@ -59,7 +61,7 @@ def aggregate_eagerly(
         query.group_by(*(number(i + 1) for i in range(len(by))), copy=False)
     subquery, grouped = query.subquery("raw", copy=False), {names[c]: columns[names[c]].raw(f"r{c}") for c in by}
     subquery.set("joins", list(joins(schema, grouped)))
-    canonical_columns = [alias(canonical(grouped[names[c]], schema[names[c]], _D), c) for c in by]
+    canonical_columns = [alias(value(grouped[names[c]], schema[names[c]], _D), c) for c in by]
     out = exp.select(*canonical_columns, *map(column, sums), copy=False).from_(subquery, copy=False)
     return replace(rows, source=out.subquery("t", copy=False), conditions=after)
 

@@ -12,6 +12,7 @@ from typing import Any
 from ...query.values.cells import steps, unit_text
 from ...query.values.column_types import ColumnType
 from ...query.values.domain import TEXT
+from ...query.values.reading import PLAIN
 
 _FIRST_TICK = 1 - (1 << 63)  # the tick before it is NumPy's NaT
 
@@ -38,21 +39,25 @@ def cells(column: Any) -> list[object]:
     return [_read(cell) for cell in column]
 
 
-def labelled(values: Iterable[object], column: ColumnType | None) -> Any:
-    """Cells of any types as an Arrow column of one type and of equal meaning; without `column`, they are units."""
+def labelled(values: Iterable[object], column: ColumnType | None, missing: tuple[str, ...] = ()) -> tuple[Any, bool]:
+    """Cells of any types as an Arrow column of one type and of equal meaning; without `column`, they are units.
+
+    Where the cells of a column are written in a way of their own, the Arrow column is settled: it holds canonical
+    values, since a plain spelling of them might mean something else there.
+    """
     import pyarrow as pa
 
     if column is None:
-        return pa.array([unit_text(value) for value in values], pa.string())
+        return pa.array([unit_text(value, missing) for value in values], pa.string()), False
     canonical, d = [steps(value, column) for value in values], column.domain
     if d == TEXT:
-        return pa.array(canonical, pa.string())
+        return pa.array(canonical, pa.string()), column.reading != PLAIN
     whole = [None if value is None else int(value) for value in canonical]
-    if d.kind == "number" and d.grid == 1:
-        return pa.array(whole, pa.int64())
+    if column.reading != PLAIN or (d.kind == "number" and d.grid == 1):
+        return pa.array(whole, pa.int64()), column.reading != PLAIN
     if d.kind == "number":
-        return pa.array([None if v is None else float(v * d.grid) for v in whole], pa.float64())
-    return pa.array([None if v is None else str(d.label(v)) for v in whole], pa.string())
+        return pa.array([None if v is None else float(v * d.grid) for v in whole], pa.float64()), False
+    return pa.array([None if v is None else str(d.label(v)) for v in whole], pa.string()), False
 
 
 def is_text(kind: Any) -> bool:

@@ -97,7 +97,7 @@ class Reference(Engine):
 def canonical(raw: Iterable[Mapping[str, object]], schema: Schema) -> Iterator[Owned]:
     """The rows with canonical cells, each with its unit; where each row is a unit, its position is its name."""
     for place, cells in enumerate(raw):
-        unit = str(place) if schema.unit is None else unit_text(cells.get(schema.unit))
+        unit = str(place) if schema.unit is None else unit_text(cells.get(schema.unit), schema.missing)
         if unit is not None:
             yield unit, {name: steps(cells.get(name), column) for name, column in schema.columns}
 

@@ -1,6 +1,7 @@
 """Sources of raw rows: files and tables in memory, each identified by a fingerprint of its content.
 
-.parquet, .csv, .arrow, .feather     files; no type is inferred from the text of a CSV; an empty cell is missing
+.parquet, .csv, .arrow, .feather     files, or several of them; no type is inferred from the text of a CSV, which may
+                                     be compressed or in another encoding; an empty cell of it is missing
 Arrow, pandas, Polars                anything with Arrow's stream protocol; pandas objects are read one by one
 a list of dictionaries               cells of any type, also mixed
 """
@@ -11,6 +12,7 @@ import hashlib
 import itertools
 import math
 import os
+import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -20,9 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import BadData
-from ...query.schema.csv import mapped, records, uniform
+from ...query.schema.csv import Grammar, mapped, records, uniform
+from ...query.schema.data import Files, ending, form
+from ...query.schema.packing import UTF_8, is_plain, unpacked
 from ...query.schema.schema import Schema
-from ...query.values.cells import row_text, steps, unit_text
+from ...query.values.cells import Canonical, row_text, steps, unit_text
 from ...query.values.column_types import ColumnType
 from .arrow_cells import cells, is_text, labelled, unicode
 
@@ -30,33 +34,67 @@ _CHUNK = 1 << 16  # rows of a CSV that are read at once
 
 
 class DataSource:
-    """Raw rows, of which only the columns that the schema names are read."""
+    """Raw rows, of which only the columns that the schema names are read; several files are `parts`, one for each.
+
+    The columns that are `settled` hold canonical values: their cells were of several types, and were read one by one.
+    """
 
     def __init__(self, data: Any, schema: Schema) -> None:
         self.path = Path(data) if isinstance(data, str | os.PathLike) else None
+        self.parts = [DataSource(path, schema) for path in data.paths] if isinstance(data, Files) else []
         self._schema = schema
         self.names = list(schema.names)
+        self.settled: set[str] = set()
         self._data = self._rows_or_arrow(data)
         self._stat = self.path and _stat(self.path)
         self.fingerprint = self._hashed()
 
     @property
     def kind(self) -> str:
-        """parquet, csv, arrow, or rows."""
+        """parquet, csv, arrow, rows, or files."""
+        if self.parts:
+            return "files"
         if self.path is not None:
-            return {".parquet": "parquet", ".csv": "csv"}.get(self.path.suffix.lower(), "arrow")
+            return form(self.path)
         return "rows" if isinstance(self._data, list | tuple) else "arrow"
 
+    @property
+    def on_disk(self) -> bool:
+        """Whether the rows are in files."""
+        return self.path is not None or bool(self.parts)
+
     def unchanged(self) -> bool:
-        """Whether a file still has the content that was hashed; checked after the file was read."""
+        """Whether the files still have the content that was hashed; checked after they were read."""
+        if self.parts:
+            return all(part.unchanged() for part in self.parts)
         return self.path is None or (_stat(self.path) == self._stat and self._hashed() == self.fingerprint)
+
+    @property
+    def delimiter(self) -> str:
+        """What stands between the fields of a CSV: what the schema says, or else a comma, or a tab in a .tsv file."""
+        usual = "\t" if self.path is not None and ending(self.path).startswith(".tsv") else ","
+        return self._schema.delimiter or usual
+
+    @cached_property
+    def grammar(self) -> Grammar:
+        """The grammar of a CSV."""
+        return Grammar(self.delimiter)
+
+    @cached_property
+    def text(self) -> Path:
+        """The plain text of a CSV in UTF-8: the file itself, or what it unpacks to."""
+        assert self.path is not None
+        if is_plain(self.path, self._schema.encoding):
+            return self.path
+        file = unpacked(self.path, self._schema.encoding)
+        weakref.finalize(self, file.close)
+        return Path(f"/dev/fd/{file.fileno()}")
 
     @cached_property
     def header(self) -> list[str]:
         """The column names in the first line of a CSV."""
-        assert self.path is not None
-        with mapped(self.path) as content:
-            names = [name or "" for name in next(records(content), [])]
+        with mapped(self.text) as content:
+            names = [name or "" for name in next(records(content, self.grammar), [])]
         if not any(names):
             raise BadData(
                 "the table",
@@ -68,16 +106,14 @@ class DataSource:
 
     def uniform(self) -> bool:
         """Whether a CSV is so regular that a strict database reader reads it alike."""
-        assert self.path is not None
-        with mapped(self.path) as content:
-            return uniform(content, len(self.header))
+        with mapped(self.text) as content:
+            return uniform(content, len(self.header), self.grammar)
 
     def lines(self) -> Iterator[list[str | None]]:
         """The cells of a CSV; a blank line is no row, unless the file has a single column."""
-        assert self.path is not None
         places = [self.header.index(name) for name in self.names]
-        with mapped(self.path) as content:
-            for line in itertools.islice(records(content), 1, None):
+        with mapped(self.text) as content:
+            for line in itertools.islice(records(content, self.grammar), 1, None):
                 if len(line) > 1 or line[0] != "" or len(self.header) == 1:
                     yield [(line[place] if place < len(line) else None) or None for place in places]
 
@@ -137,13 +173,18 @@ class DataSource:
 
     def rows(self) -> Iterator[Mapping[str, object]]:
         """The raw rows as Python mappings."""
-        if self.kind == "rows":
+        if self.parts:
+            yield from itertools.chain.from_iterable(part.rows() for part in self.parts)
+        elif self.kind == "rows":
             yield from self._data
         elif self.kind == "csv":
             yield from (dict(zip(self.names, cells, strict=True)) for cells in self.lines())
         else:
-            columns = [(name, cells(self.arrow[name])) for name in self.names]
+            columns = [(name, self._cells(name)) for name in self.names]
             yield from ({name: column[i] for name, column in columns} for i in range(len(self.arrow)))
+
+    def _cells(self, name: str) -> list[object]:
+        return [Canonical(v) for v in self.arrow[name].to_pylist()] if name in self.settled else cells(self.arrow[name])
 
     def _rows_or_arrow(self, data: Any) -> Any:
         """The data; a pandas frame becomes an Arrow table of the schema's columns, each converted by itself."""
@@ -155,7 +196,10 @@ class DataSource:
 
         present = self._checked([str(name) for name in getattr(data, "columns", ())])
         kinds = dict(self._schema.columns)  # the unit is not among them
-        columns = {name: _column(data.iloc[:, present.index(name)], kinds.get(name)) for name in self.names}
+        columns = {}
+        for name in self.names:
+            columns[name], settled = _column(data.iloc[:, present.index(name)], kinds.get(name), self._schema.missing)
+            self.settled |= {name} if settled else set()
         return pa.table(columns or {"none": pa.nulls(len(data), pa.int8())})
 
     def _checked(self, present: list[str]) -> list[str]:
@@ -165,14 +209,20 @@ class DataSource:
 
     def _meaning(self, row: Mapping[str, object]) -> str:
         """Everything that a query can see of a row, as text."""
-        unit = None if self._schema.unit is None else unit_text(row.get(self._schema.unit))
+        unit = None if self._schema.unit is None else unit_text(row.get(self._schema.unit), self._schema.missing)
         return row_text([unit, *(steps(row.get(name), column) for name, column in self._schema.columns)])
 
     def _hashed(self) -> str:
         if self.path is not None:
             with self.path.open("rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest()
-        digest = hashlib.sha256()
+                content = hashlib.file_digest(file, "sha256").hexdigest()
+            how = (self._schema.delimiter, self._schema.encoding)
+            if self.kind != "csv" or how == (None, UTF_8):
+                return content
+            return hashlib.sha256(f"{content} {how}".encode()).hexdigest()  # the same bytes, read otherwise
+        digest = hashlib.sha256("\n".join(part.fingerprint for part in self.parts).encode())
+        if self.parts:
+            return digest.hexdigest()
         if self.kind == "rows":
             for row in self._data:
                 digest.update(f"{self._meaning(row)}\n".encode())
@@ -203,20 +253,24 @@ def _text_or_missing(value: object) -> bool:
     return type(value) is str or value is None or (type(value) is float and math.isnan(value))
 
 
-def _column(series: Any, kind: ColumnType | None) -> Any:
-    """A pandas column in Arrow.  Arrow would infer a type from all objects, so these are converted one by one."""
+def _column(series: Any, kind: ColumnType | None, missing: tuple[str, ...]) -> tuple[Any, bool]:
+    """A pandas column in Arrow, and whether it is settled.
+
+    Arrow would infer a type from all objects, so these are converted one by one.
+    """
     import pyarrow as pa
 
     values = getattr(series.dtype, "categories", series)
-    if kind is not None and kind.type in ("category", "text") and values.dtype.kind == "f":
-        return _whole(series.to_numpy(np.float64, na_value=np.nan))
+    whole = kind is not None and (kind.type in ("category", "text") or bool(kind.reading.true))
+    if whole and values.dtype.kind == "f":
+        return _whole(series.to_numpy(np.float64, na_value=np.nan)), False
     typed = values.dtype.kind != "O" or hasattr(values.array, "__arrow_array__")
     if typed or all(map(_text_or_missing, values)):
         try:
-            return pa.array(series, from_pandas=True)
+            return pa.array(series, from_pandas=True), False
         except (pa.ArrowException, TypeError, ValueError):  # a type that Arrow lacks, or invalid Unicode
             pass
-    return labelled(series, kind)
+    return labelled(series, kind, missing)
 
 
 def _whole(values: NDArray[np.float64]) -> Any:

@@ -90,6 +90,9 @@ class SparkDialect(Dialect):
     def matches(self, e: exp.Expr, pattern: str) -> exp.Expr:
         return exp.Paren(this=exp.RegexpLike(this=e, expression=constant(rf"\A(?:{pattern})\z")))
 
+    def group(self, e: exp.Expr, pattern: str, number_: int) -> exp.Expr:
+        return call("REGEXP_EXTRACT", e, constant(rf"\A(?:{pattern})\z"), number(number_))
+
     def day(self, e: exp.Expr) -> exp.Expr:
         return call("UNIX_DATE", self.try_cast(e, "DATE"))
 

@@ -12,6 +12,7 @@ from sqlglot import exp
 from ...core.randomness import SYSTEM
 from ...query.schema.databases import Database
 from ...query.schema.schema import Schema
+from ...query.values.reading import PLAIN
 from ..rows.sources import DataSource, there_once
 from ..sql.arrow_for_database import from_rows, supported, timestamps
 from ..sql.bounded_table import bounded_query
@@ -35,12 +36,20 @@ def frame(session: AnySparkSession, data: Any, source: DataSource | None, schema
         return data
     match _way(source):
         case "parquet":
-            return session.read.options(**_REBASE).parquet(_literal(source))
+            return session.read.options(**_REBASE).parquet(*map(_literal, source.parts or [source]))
         case "csv":  # a malformed line would make Spark lose other lines too
-            return session.createDataFrame(source.texts())
+            return _made(session, *(part.texts() for part in source.parts or [source]))
         case "rows":
-            return session.createDataFrame(from_rows(source, schema, _D))
-    return session.createDataFrame(_sent(supported(source, schema)))
+            return _made(session, from_rows(source, schema, _D))
+    return _made(session, _sent(supported(source, schema, _D)[0]))
+
+
+def _made(session: AnySparkSession, *tables: Any) -> Frame:
+    """Arrow tables of one schema as a frame; without empty chunks, as Spark drops the chunks after one."""
+    import pyarrow as pa
+
+    batches = [batch for table in tables for batch in table.to_batches() if len(batch)]
+    return session.createDataFrame(pa.Table.from_batches(batches, tables[0].schema))
 
 
 def shared(rows: Frame, own: AnySparkSession, name: str) -> None:
@@ -68,9 +77,10 @@ def kinds(rows: Frame, source: DataSource | None, schema: Schema) -> Mapping[str
             for field in source.arrow.schema:
                 if str(field.type) == "uint64":
                     out[field.name] = RawColumn("integer", columns[field.name], 128)
-            return out | {
-                n: RawColumn("timestamp", floored(columns[n], per, _D)) for n, per in timestamps(source).items()
-            }
+            out |= {n: RawColumn("timestamp", floored(columns[n], per, _D)) for n, per in timestamps(source).items()}
+            if all(c.reading == PLAIN for _, c in schema.columns):
+                return out
+            return out | {n: RawColumn("canonical", columns[n]) for n in supported(source, schema, _D)[1]}
     return out
 
 
@@ -101,9 +111,18 @@ def _row_text(values: Sequence[Typed]) -> list[exp.Expr]:
 
 
 def _way(source: DataSource) -> str:
-    """How Spark gets the rows; it reads a Parquet file itself if it reads every cell as Arrow does."""
-    alike = source.kind != "parquet" or all(starmap(_alike, source.types.values()))
-    return source.kind if alike else "arrow"
+    """How Spark gets the rows; it reads Parquet files itself if it reads every cell as Arrow does.
+
+    Files whose columns are of different types are read here, row by row.
+    """
+    parts = source.parts or [source]
+    if parts[0].kind == "csv":
+        return "csv"
+    types = [part.types if part.kind == "parquet" else {} for part in parts]
+    alike = parts[0].kind != "parquet" or all(starmap(_alike, types[0].values()))
+    if source.parts and not (parts[0].kind == "parquet" and alike and all(each == types[0] for each in types)):
+        return "rows"
+    return source.kind if alike and not source.parts else "parquet" if alike else "arrow"
 
 
 def _alike(kind: Any, stored: str) -> bool:

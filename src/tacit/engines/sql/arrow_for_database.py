@@ -26,23 +26,31 @@ def from_rows(source: DataSource, schema: Schema, d: Dialect) -> Any:
     rows = list(source.rows())
     columns = {name: pa.array([steps(r.get(name), c) for r in rows], _arrow_type(c, d)) for name, c in schema.columns}
     if schema.unit is not None:
-        columns[schema.unit] = pa.array([unit_text(r.get(schema.unit)) for r in rows], pa.string())
+        columns[schema.unit] = pa.array([unit_text(r.get(schema.unit), schema.missing) for r in rows], pa.string())
     return pa.table(columns or {"none": pa.nulls(len(rows), pa.int8())})
 
 
-def supported(source: DataSource, schema: Schema) -> Any:
-    """The Arrow table with columns of `SAFE` types only; timestamps are integers, in ticks."""
+def supported(source: DataSource, schema: Schema, d: Dialect) -> tuple[Any, set[str]]:
+    """The Arrow table with columns of `SAFE` types only, and which of them hold canonical values.
+
+    Timestamps are integers, in ticks.
+    """
     import pyarrow as pa
 
-    table = source.arrow
+    table, settled = source.arrow, set(source.settled)
     for i, field in enumerate(table.schema):
         if pa.types.is_timestamp(field.type):  # as ticks: a database's own timestamps end sooner
             table = table.set_column(i, field.name, table[i].cast(pa.int64()))
             continue
         if not safe(field.type) or (pa.types.is_decimal(field.type) and not _fits(table[i])):
             column = None if field.name == schema.unit else schema[field.name]
-            table = table.set_column(i, field.name, labelled(cells(table[i]), column))
-    return table if table.column_names else pa.table({"none": pa.nulls(len(table), pa.int8())})
+            canonical, known = labelled(cells(table[i]), column, schema.missing)
+            table = table.set_column(i, field.name, canonical)
+            settled |= {field.name} if known else set()
+    for i, name in enumerate(table.column_names):
+        if name in settled:
+            table = table.set_column(i, name, table[name].cast(_arrow_type(schema[name], d)))
+    return table if table.column_names else pa.table({"none": pa.nulls(len(table), pa.int8())}), settled
 
 
 def safe(kind: Any) -> bool:

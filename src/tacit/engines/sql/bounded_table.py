@@ -14,10 +14,12 @@ from collections.abc import Container, Mapping, Sequence
 from sqlglot import exp
 
 from ...query.schema.schema import Schema
+from ...query.values.column_types import ColumnType
 from .dialect import TEXT, Dialect, Typed, alias, constant
 from .keyed_hash import KeyedHash
 from .raw_columns import RawColumn, canonical, unit
 from .relations import BoundedTable, column
+from .spellings import plainly, without
 
 
 def bounded_query(
@@ -39,10 +41,10 @@ def bounded_query(
     counted = used is not None and schema.partition is None and not any(c in used for c in domains)
     chosen = schema.unit is not None and not unique and not counted
     names = [c for c in domains if chosen or used is None or c in used]
-    columns = [alias(canonical(raw[n], c, d), f"c{i}") for i, (n, c) in enumerate(schema.columns) if f"c{i}" in names]
+    columns = [alias(value(raw[n], c, d), f"c{i}") for i, (n, c) in enumerate(schema.columns) if f"c{i}" in names]
     if schema.unit is None:
         return d.once(d.render(_selected(columns or [alias(constant(1), "c")], place)))
-    owner = unit(raw[schema.unit], d)
+    owner = unit(without(raw[schema.unit], schema.missing), d)
     rows = d.once(d.render(_selected([alias(owner, "u"), *columns], place).where(d.owned(owner.copy()), copy=False)))
     if unique:
         return rows
@@ -55,6 +57,11 @@ def bounded_query(
         at = next(i for i, (name, _) in enumerate(schema.columns) if name == schema.partition)
         rows = _smallest(rows, every, KeyedHash(key, "part", owner_column, [values[at]], d), "RANK", 1)
     return _smallest(rows, every, KeyedHash(key, "rows", owner_column, values, d), "ROW_NUMBER", schema.rows)
+
+
+def value(raw: RawColumn, column: ColumnType, d: Dialect) -> exp.Expr:
+    """The canonical value of each cell, as the schema says that cells are written."""
+    return canonical(plainly(raw, column, d), column, d)
 
 
 def bounded_table(schema: Schema, key: str, raw: Mapping[str, RawColumn], name: str, d: Dialect) -> BoundedTable:

@@ -111,6 +111,10 @@ class Dialect:
         """Whether a regular expression matches the whole text."""
         raise NotImplementedError
 
+    def group(self, e: exp.Expr, pattern: str, number_: int) -> exp.Expr:
+        """What a group of a regular expression matches, in a text that the expression matches as a whole."""
+        return call("REGEXP_EXTRACT", e, constant(pattern), number(number_))
+
     def bounded(self, x: exp.Expr, low: float, high: float) -> exp.Expr:
         """A double clamped to [low, high]; missing where it is NaN."""
         below, above = binary(exp.LT, x.copy(), double(low)), binary(exp.GT, x.copy(), double(high))

@@ -7,15 +7,17 @@ Privacy.  Each answer is (1 / (2 n^2 sigma^2))-zCDP under substitution, and all 
 the questions are chosen.
 
 Utility.  With probability 1 - b all k noises are at most alpha(b), the exact quantile of `Gaussian.error`.  The promise
-is Jung et al.'s: alpha(b) + e^epsilon - 1 + (sqrt(b) + sqrt(2 delta))^2 / beta, the least over b and delta on a grid,
-where k answers are (epsilon, delta)-private.  `sigma` is by default the one that `planning.gaussian` finds best.
+is the least of what the theorems of `posterior.py` give for this noise and for mu-Gaussian privacy, mu = sqrt(k) / (n
+sigma); for one round also the noise and the union bound over k fixed questions.  `sigma` is by default the one that
+`planning.gaussian` finds best.
 
-References.  Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, STOC 2015; Jung et al., ITCS 2020, section 4.
+References.  Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, STOC 2015; `posterior.py`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -26,12 +28,17 @@ from ...core.parameters import Number, positive, whole
 from ...core.randomness import Source
 from ...mechanisms import Gaussian
 from ...storage import bare, stored
-from .. import histories, planning, transfer
+from .. import histories, planning, posterior, transfer
 from ..questions import HoldoutQuestion
-from .rule import Rule, State, Statement
+from .rule import COUNTED, Counted, Rule, State, Statement, least
 
 
-@stored("GaussianAnswers", ("n", "beta", "grid", "width", "questions", "sigma"), make=bare)
+@stored(
+    "GaussianAnswers",
+    ("n", "beta", "grid", "width", "questions", "sigma", "rounds"),
+    optional={"rounds": None},
+    make=bare,
+)
 @dataclass(frozen=True, init=False, repr=False)
 class GaussianAnswers(Rule):
     """Answer `questions` questions with Gaussian noise of standard deviation `sigma` on the mean."""
@@ -48,9 +55,12 @@ class GaussianAnswers(Rule):
         sigma: Number | None = None,
         grid: Number = Fraction(1, 1024),
         width: Number | None = None,
+        rounds: int | None = None,
     ) -> None:
-        super().__init__(n, transfer.shared(beta), grid, width)
-        self._set(questions=whole("questions", questions))
+        super().__init__(
+            n, transfer.shared(beta), grid, width=width, questions=whole("questions", questions), rounds=rounds
+        )
+        self._set(questions=questions)
         self._set(sigma=None if sigma is None else positive("sigma", sigma, Fraction(10**9)))
         self._keep_width()
 
@@ -65,23 +75,44 @@ class GaussianAnswers(Rule):
 
     @cached_property
     def promise(self) -> Statement:
-        shares, best = [self.beta / 10**j for j in range(1, 12)], math.inf
-        alphas = [(b, self.mechanism.error(beta=b, size=self.questions) / self.whole) for b in shares]
-        for delta in shares:
-            cost = transfer.drift(self.loss().epsilon(delta))
-            if alphas[0][1] + cost >= best:
-                break  # a smaller delta costs more
-            slacks = ((math.sqrt(b) + math.sqrt(2 * delta)) ** 2 / float(self.beta) for b in shares)
-            best = min(best, *(alpha + cost + slack for (_, alpha), slack in zip(alphas, slacks, strict=True)))
-        return Statement((best + self.rounding) * histories.OUTWARD, self.beta, "Jung et al. 2020")
+        return least(self.promises.values())
 
-    def step(self, state: State, question: HoldoutQuestion, source: Source) -> tuple[State, float]:
-        self.refuse_if_over(state)
-        noisy = question.total + int(self.mechanism.draw(source, None))
-        return State(state.asked + 1, state.asked + 1), max(0, min(noisy, self.whole)) / self.whole
+    @cached_property
+    def promises(self) -> dict[str, Statement]:
+        """The guarantee that each theorem proves, by the theorem's name."""
+        accuracy = [(b, self.mechanism.error(beta=b, size=self.questions) / self.whole) for b in self._shares]
+        (atom, times), *_ = self.loss().terms.items()
+        mu_squared = times * atom.gaussian()
+        drift = posterior.gaussian_drift(self.beta, mu_squared) if mu_squared < math.inf else 1.0
+        nats = posterior.gaussian_information(self.n, self.questions, self.mechanism.sigma2 / self.whole**2)
+        widths = {
+            posterior.DRIFT: posterior.shortfall(self.beta, accuracy) + drift,
+            posterior.INFORMATION: posterior.information(self.beta, nats, self.n, accuracy).width,
+        }
+        proved = {name: self._stated(width, name) for name, width in widths.items()}
+        if self.rounds == 1:
+            proved[COUNTED] = min((self._fixed(b, a) for b, a in accuracy if b < self.beta), key=lambda s: s.width)
+        return proved
 
-    def over(self, state: State) -> bool:
-        return state.asked >= self.questions
+    @property
+    def _shares(self) -> list[Fraction]:
+        """Shares of beta, and some beyond it, for the noise; the last of them counts as certain failure."""
+        return [min(self.beta * Fraction(16), Fraction(1, 2)) / 2**j for j in range(40)]
+
+    def _stated(self, width: float, theorem: str, counted: Counted | None = None) -> Statement:
+        return Statement((width + self.rounding) * histories.OUTWARD, self.beta, theorem, counted=counted)
+
+    def _fixed(self, share: Fraction, alpha: float) -> Statement:
+        """The guarantee for one round: noise within alpha but for `share`, and all sample means near the truth."""
+        nats = histories.log(self.questions / (self.beta - share))
+        counted = Counted((alpha + self.rounding) * histories.OUTWARD, self.n, nats)
+        return self._stated(alpha + histories.deviation(self.n, nats), COUNTED, counted)
+
+    def answer(self, state: State, questions: Sequence[HoldoutQuestion], source: Source) -> tuple[State, list[float]]:
+        self.refuse_if_over(state, len(questions))
+        noisy = [each.total + int(self.mechanism.draw(source, None)) for each in questions]
+        answers = [max(0, min(total, self.whole)) / self.whole for total in noisy]
+        return state.after(len(questions), len(questions)), answers
 
     @property
     def allowed(self) -> str:

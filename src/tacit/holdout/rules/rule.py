@@ -16,23 +16,24 @@ from __future__ import annotations
 import decimal
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...core.accounting.atoms import Approximate
 from ...core.accounting.loss import Loss
 from ...core.distance import SUBSTITUTE
-from ...core.errors import BadParameter, Exhausted
+from ...core.errors import BadData, BadParameter, Exhausted, Refused
 from ...core.exact import ceiling, from_above, up
 from ...core.parameters import Number, positive, probability, rational, whole
 from ...core.randomness import Source
-from ...core.search import least_positive
+from ...core.search import least_positive, least_whole
 from ...storage import stored
-from ..questions import HoldoutQuestion
+from .. import histories
+from ..questions import HoldoutQuestion, Pairs
 
 if TYPE_CHECKING:
     from ..keeper import Keeper
@@ -40,18 +41,44 @@ if TYPE_CHECKING:
 
 MAX_RECORDS = 1 << 34  # up to which the smallest n for a width is searched
 _FLOOR = decimal.Context(7, decimal.ROUND_FLOOR)
+VACUOUS = 0.5
+COUNTED = "counting histories"
 UNPROTECTED = Loss({Approximate(Fraction(0), Fraction(1)): 1}, SUBSTITUTE)  # no privacy is guaranteed
 
 
-@stored("HoldoutState", ("asked", "told", "mark", "values"))
+@stored("HoldoutState", ("asked", "told", "mark", "values", "rounds"), optional={"rounds": None})
 @dataclass(frozen=True)
 class State:
-    """The number of questions, of answers computed from the holdout set, and two private parts: `mark` and `values`."""
+    """The number of questions, of answers computed from the holdout set, and two private parts: `mark` and `values`.
+
+    `rounds` is the number of rounds; None if each question was a round of its own.
+    """
 
     asked: int = 0
     told: int = 0
     mark: int = field(default=0, repr=False)
     values: str = field(default="", repr=False)
+    rounds: int | None = None
+
+    @property
+    def rounds_asked(self) -> int:
+        """The number of rounds so far."""
+        return self.asked if self.rounds is None else self.rounds
+
+    def after(self, questions: int, told: int, **changes: Any) -> State:
+        """The state after a round of so many questions, of which so many were answered from the holdout set."""
+        alone = self.rounds is None and questions == 1
+        rounds = None if alone else self.rounds_asked + 1
+        return replace(self, asked=self.asked + questions, told=self.told + told, rounds=rounds, **changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What `Statement.interval` needs of a count of histories: how far answers are from the sample, n, ln(N / beta)."""
+
+    off: float
+    n: int
+    nats: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +89,24 @@ class Statement:
     beta: Fraction
     theorem: str
     about: str = "Every answer is within {width} of its true value in the population"
+    counted: Counted | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "width", min(1.0, self.width))  # within 1 of the truth is all of [0, 1]
+
+    def interval(self, answer: float) -> tuple[float, float]:
+        """Where the truth is for one answer, for all answers at once: near 0 and 1 it is known more closely.
+
+        Where histories are counted, a sample mean in [answer - off, answer + off] has its interval of relative entropy
+        (`histories.interval`), whose ends grow with the mean.
+        """
+        low, high = max(0.0, answer - self.width), min(1.0, answer + self.width)
+        if self.counted is None:
+            return low, high
+        off, n, nats = self.counted.off, self.counted.n, self.counted.nats
+        below = histories.interval(max(0.0, answer - off), n, nats)[0]
+        above = histories.interval(min(1.0, answer + off), n, nats)[1]
+        return max(low, below), min(high, above)
 
     def __str__(self) -> str:
         percent = 100 - 100 * self.beta
@@ -89,6 +131,10 @@ class Spent(Exhausted):
         self.args = (f"{name} is exhausted: it gives {allowed}.  {statement}  To ask more, use fresh data.",)
 
 
+class Unanswered(Refused):
+    """The holdout set cannot answer this question to the width of its rule; others it may.  It counts as asked."""
+
+
 @dataclass(frozen=True, init=False, repr=False)
 class Rule(ABC):
     """A rule by which one holdout set of n records answers questions with values in [0, 1]."""
@@ -99,10 +145,23 @@ class Rule(ABC):
     beta: Fraction
     grid: Fraction
     width: Fraction | None
+    rounds: int | None
 
-    def __init__(self, n: int, beta: Number, grid: Number, width: Number | None) -> None:
+    def __init__(
+        self,
+        n: int,
+        beta: Number,
+        grid: Number,
+        width: Number | None,
+        *,
+        questions: int | None = None,
+        rounds: int | None = None,
+    ) -> None:
         self._set(n=whole("n", n, at_least=2), beta=probability("beta", beta), grid=unit_fraction("grid", grid))
         self._set(width=None if width is None else probability("width", width))
+        if rounds is not None and (questions is None or not 1 <= whole("rounds", rounds) <= questions):
+            raise BadParameter("rounds", rounds, "at most the number of questions, which must be given")
+        self._set(rounds=rounds)
 
     def _set(self, **values: object) -> None:
         for name, value in values.items():
@@ -131,6 +190,11 @@ class Rule(ABC):
         raise BadParameter("n", self.n, f"at least {math.ceil(least)} for a width of {float(self.width):g}")
 
     @property
+    def limit(self) -> int | None:
+        """The number of questions that the rule answers; None if that is not fixed beforehand."""
+        return getattr(self, "questions", None)
+
+    @property
     def unit(self) -> int:
         """How far one record can move a sum, in steps."""
         return int(1 / self.grid)
@@ -157,6 +221,10 @@ class Rule(ABC):
             raise BadParameter("guess", guess, "from 0 to 1, like every mean of values in [0, 1]")
         return math.floor(Fraction(value) * self.whole + Fraction(1, 2))
 
+    def about_pairs(self, guess: int | None, pairs: Pairs) -> HoldoutQuestion:
+        """A question about pairs of records, for rules that answer these."""
+        raise BadData("question", "a mean of pairs of records", "a mean of one value for each record, for this rule")
+
     def rounded(self, total: int, parts: int) -> int:
         """The mean for a sum, clamped to [0, 1] and rounded to a multiple of 1 / parts; returns the multiple."""
         return (2 * max(0, min(total, self.whole)) * parts + self.whole) // (2 * self.whole)
@@ -165,9 +233,28 @@ class Rule(ABC):
         """The state before the first question."""
         return State()
 
-    @abstractmethod
     def step(self, state: State, question: HoldoutQuestion, source: Source) -> tuple[State, float]:
-        """The next state and the answer; raises `Spent`, before it reads the values, if the session has ended."""
+        """The next state and the answer; raises `Spent`, before it reads the values, if the session has ended.
+
+        The answer is NaN if the holdout set cannot tell.  A rule defines this, or `answer`, which it then calls.
+        """
+        after, (answer,) = self.answer(state, [question], source)
+        return after, answer
+
+    def answer(self, state: State, questions: Sequence[HoldoutQuestion], source: Source) -> tuple[State, list[float]]:
+        """The next state and the answers to a round; NaN where the set cannot tell, or is exhausted meanwhile.
+
+        A rule that counts a list once defines this; by default each question is a `step` of its own.
+        """
+        self.refuse_if_over(state)
+        answers = []
+        for question in questions:
+            if self.over(state):
+                answers.append(math.nan)
+                continue
+            state, answer = self.step(state, question, source)
+            answers.append(answer)
+        return state, answers
 
     @cached_property
     @abstractmethod
@@ -178,9 +265,11 @@ class Rule(ABC):
         """The guarantee for all answers so far."""
         return self.promise
 
-    @abstractmethod
     def over(self, state: State) -> bool:
         """Whether the session has ended."""
+        if self.limit is None:
+            return False
+        return state.asked >= self.limit or (self.rounds is not None and state.rounds_asked >= self.rounds)
 
     @property
     @abstractmethod
@@ -195,10 +284,37 @@ class Rule(ABC):
         """The privacy loss of a whole session; a rule without noise protects conclusions, not people."""
         return UNPROTECTED
 
-    def refuse_if_over(self, state: State) -> None:
-        """Raise `Spent` if the session has ended."""
+    def refuse_if_over(self, state: State, questions: int = 1) -> None:
+        """Raise `Spent` if the session has ended, and refuse more questions than one round may have."""
         if self.over(state):
             raise Spent(type(self).__name__, self.allowed, self.statement(state))
+        if self.limit is not None and questions > (most := histories.in_rounds(self.limit, self.rounds)[0]):
+            allowed = f"at most {most} in a round" + ("" if self.rounds else ": declare `rounds` to ask lists")
+            raise BadParameter("questions", questions, allowed)
+
+    def refuse_if_vacuous(self) -> None:
+        """Refuse a rule whose promise says next to nothing: answers within 1/2 are no better than 1/2."""
+        if self.promise.width < VACUOUS:
+            return
+        found = f"a promise of {shown(self.promise.width)}, which says next to nothing"
+        raise BadParameter("rule", found, f"one with a promise below 1/2: {self._enough()}")
+
+    def _enough(self) -> str:
+        """How many records, or how few questions, would do."""
+
+        def narrow(**changes: Any) -> bool:
+            try:
+                return replace(self, width=None, **changes).promise.width < VACUOUS
+            except (BadParameter, TypeError):  # or a rule of one's own with other parameters
+                return False
+
+        ways = []
+        if narrow(n=MAX_RECORDS):
+            ways.append(f"{least_whole(lambda n: n >= MAX_RECORDS or narrow(n=n), self.n)} records would do")
+        if self.limit is not None and self.rounds is None and narrow(questions=1):
+            fewest = least_whole(lambda k: not narrow(questions=k), 1) - 1
+            ways.append(f"of {self.n} records, {fewest} questions")
+        return " or, ".join(ways) or "change its other parameters"
 
     def open(
         self,
@@ -209,17 +325,22 @@ class Rule(ABC):
         analyst: str = "analyst",
         unprotected: bool = False,
         known_as: str | None = None,
+        ids: object = None,
     ) -> Holdout:
         """Bind the rule to a holdout set, and to a training set if statistics are to be asked.
 
         Without a `keeper` the session is stored in this process: opening the same records again continues it, by the
         same rule.  For an experiment that must begin anew, pass a `Memory()` of its own.  A ledger is charged `loss()`.
         A rule without noise has no loss that a ledger admits: `unprotected` declares that these people were promised no
-        privacy, and charges nothing.  `known_as` is the fingerprint that the records must have.
+        privacy, and charges nothing.  `known_as` is the fingerprint that the records must have.  A set that shares
+        records with another session's is refused: `ids`, one identifier for each record, tells records apart where
+        their values are alike (`records.py`).
         """
         from ..session import Holdout  # imports rules
 
-        return Holdout(self, data, train, keeper=keeper, analyst=analyst, unprotected=unprotected, known_as=known_as)
+        return Holdout(
+            self, data, train, keeper=keeper, analyst=analyst, unprotected=unprotected, known_as=known_as, ids=ids
+        )
 
 
 def unit_fraction(name: str, value: Number) -> Fraction:

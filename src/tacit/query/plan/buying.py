@@ -13,8 +13,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 
+from ...core.accounting.best_bound import proves
 from ...core.accounting.budget import Budget, SpentSoFar
 from ...core.accounting.currency import Amount, Currency, Epsilon, RenyiAt, Rho
 from ...core.accounting.loss import Loss
@@ -24,7 +25,7 @@ from ...core.parameters import probability
 from ...core.search import greatest_positive, least_positive
 from ..values.nodes import Column
 from .accuracy import accuracy
-from .calibration import Step, pure, steps, tidy
+from .calibration import Need, Step, mechanisms, needs, pure, steps, tidy
 from .compiler import Compiled
 from .estimators import Recipe
 
@@ -82,6 +83,31 @@ def _pure_room(budget: Budget, spent: Sequence[SpentSoFar], amount: Fraction) ->
 def _objective(bought: list[Step]) -> float:
     """The quantity to minimise: the logarithm of the product of 1 + error over all measures."""
     return math.fsum(math.log1p(min(step.errors)) for step in bought)
+
+
+def _zcdp(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The largest rho that is (epsilon, delta)-private by zCDP alone, whatever the noise is."""
+    from ...composition import rho_for
+
+    return Fraction(rho_for(epsilon, delta))
+
+
+@lru_cache(maxsize=256)  # many questions are asked at one price
+def _largest_rho(
+    wanted: tuple[Need, ...], epsilon: Fraction, delta: Fraction, failing: Fraction, beta: Fraction
+) -> Fraction | None:
+    """The largest rho at which the best mechanisms are together (epsilon, delta)-private; None if none can be drawn."""
+    least = _zcdp(epsilon, delta - failing)
+
+    def within(times: float) -> bool:
+        try:
+            bought = mechanisms(wanted, Rho(), tidy(Fraction(times) * least), failing)
+        except (Refused, BadParameter):
+            return False
+        return proves(loss_of([Step(None, tried, beta) for tried in bought]), epsilon, delta)
+
+    most = greatest_positive(within, floor=0.5, ceiling=2.0**60, precision=2.0**-9)
+    return tidy(Fraction(most) * least) if most else None
 
 
 @dataclass(frozen=True)
@@ -159,26 +185,14 @@ class Buyer:
 
         For many different measures, whose exact composition would take long, the largest rho by zCDP alone.
         """
-        from ...composition import rho_for
-
-        least = Fraction(rho_for(epsilon, delta - (failing or 0)))  # by zCDP alone, without what the noise is
-        tried = dict[float, list[Step]]()
         if len(set(self.compiled.moves)) > COMPOSED:
-            try:
-                return [steps(self.compiled, Rho(), tidy(least), failing, self.beta)]
-            except Refused:
-                return []
-
-        def within(times: float) -> bool:
-            try:
-                bought = steps(self.compiled, Rho(), tidy(Fraction(times) * least), failing, self.beta)
-            except (Refused, BadParameter):
-                return False
-            tried[times] = bought
-            return loss_of(bought).epsilon(delta) <= epsilon
-
-        most = greatest_positive(within, floor=0.5, ceiling=2.0**60, precision=2.0**-9)
-        return [tried[most]] if most else []
+            rho: Fraction | None = tidy(_zcdp(epsilon, delta - (failing or 0)))
+        else:
+            rho = _largest_rho(needs(self.compiled), epsilon, delta, failing or Fraction(0), self.beta)
+        try:
+            return [] if rho is None else [steps(self.compiled, Rho(), rho, failing, self.beta)]
+        except Refused:
+            return []
 
     def _failure(self, share: Fraction) -> Fraction:
         """The delta for selecting keys: of the failures of budget and allowance the share that is spent, the lesser."""

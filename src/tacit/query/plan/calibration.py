@@ -12,13 +12,13 @@ costs whose rows are all of that unit's: ranges r_j / scale of the cells sum to 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
-from ...core.accounting.currency import Currency, Epsilon, RenyiAt, Rho
+from ...core.accounting.currency import Amount, Currency, Epsilon, RenyiAt, Rho
 from ...core.accounting.loss import BoundedRange, Pure
 from ...core.distance import ADD_REMOVE, Distance, scalar
 from ...core.errors import BadParameter, Refused
@@ -27,7 +27,9 @@ from ...core.parameters import Number
 from ...core.search import greatest_positive
 from ...mechanisms import Gaussian, IndependentQuantiles, KeySelection, Laplace, Quantiles, TopK
 from .compiler import Compiled
-from .plan import BinCounts, Measure
+from .plan import Measure
+
+_MOST_STEPS, _CLOSE = 16, 2.0**-44  # of the secant method, and its last step
 
 
 @dataclass(frozen=True)
@@ -54,27 +56,50 @@ class Step:
         return tuple(zip(map(_name, self.tried), self.errors, strict=True))
 
 
+@dataclass(frozen=True)
+class Need:
+    """All that the mechanisms for a measure depend on: how far one unit moves it, and what is chosen from its bins."""
+
+    moves: Distance[Any]
+    choice: tuple[Fraction, ...] | int | None = None
+    bins: int = 0
+    keys: bool = False  # whether these are the counts of units by which keys are chosen
+
+    def tried(self, currency: Currency, amount: Fraction, delta: Fraction) -> list[Any]:
+        """The mechanisms that this amount buys; those that choose keys may fail with probability delta."""
+        if self.keys:
+            return _keys(currency, amount, self.moves, delta)
+        if self.choice is None:
+            return _noise(currency, amount, self.moves)
+        return _choices(self.choice, self.bins, currency, amount, self.moves)
+
+
+def needs(compiled: Compiled) -> tuple[Need, ...]:
+    """What each measure of a plan needs and, last, the counts of units by which keys are chosen."""
+    # A measure that no unit can move is released like others.
+    moves = [moved if moved.l1 else scalar(Fraction(1), ADD_REMOVE) for moved in compiled.moves]
+    measured = zip(moves, compiled.choices, compiled.plan.measures, strict=False)
+    keys = [Need(moves[-1], keys=True)] if compiled.plan.chosen else []
+    return *(Need(moved, choice, measure.bins) for moved, choice, measure in measured), *keys
+
+
 def steps(compiled: Compiled, currency: Currency, amount: Fraction, delta: Fraction | None, beta: Number) -> list[Step]:
     """The steps of a plan for this amount in all, of which each has an equal share."""
-    plan = compiled.plan
-    measures: list[Measure | None] = [*plan.measures, *([None] if plan.chosen else [])]
-    each = amount / len(measures)
-    bought = []
-    for measure, choice, moved in zip(measures, (*compiled.choices, None), compiled.moves, strict=False):
-        # A measure that no unit can move is released like others.
-        moves = moved if moved.l1 else scalar(Fraction(1), ADD_REMOVE)
-        if measure is None:
-            tried = _keys(currency, each, moves, delta or Fraction(0))
-        elif isinstance(measure, BinCounts) and choice is not None:
-            tried = _choices(choice, measure, currency, each, moves)
-        else:
-            tried = _noise(currency, each, moves)
-        if not tried:
-            raise Refused(
-                "No noise can be drawn at this price for values of so many steps. Ask with another price, ROUND the"
-                " values, or declare a coarser grid."
-            )
-        bought.append(Step(measure, tuple(tried), beta))
+    measures: list[Measure | None] = [*compiled.plan.measures, *([None] if compiled.plan.chosen else [])]
+    bought = mechanisms(needs(compiled), currency, amount, delta or Fraction(0))
+    return [Step(measure, tried, beta) for measure, tried in zip(measures, bought, strict=True)]
+
+
+def mechanisms(
+    wanted: Sequence[Need], currency: Currency, amount: Fraction, delta: Fraction
+) -> list[tuple[Mechanism[Any, Any], ...]]:
+    """The mechanisms for all needs that this amount buys, of which each has an equal share."""
+    bought = [tuple(need.tried(currency, amount / len(wanted), delta)) for need in wanted]
+    if not all(bought):
+        raise Refused(
+            "No noise can be drawn at this price for values of so many steps. Ask with another price, ROUND the values,"
+            " or declare a coarser grid."
+        )
     return bought
 
 
@@ -106,9 +131,8 @@ def _keys(currency: Currency, amount: Fraction, moves: Distance[Any], delta: Fra
 
 
 def _choices(
-    choice: tuple[Fraction, ...] | int, h: BinCounts, currency: Currency, amount: Fraction, moves: Distance[Any]
+    choice: tuple[Fraction, ...] | int, cells: int, currency: Currency, amount: Fraction, moves: Distance[Any]
 ) -> list[Any]:
-    cells = len(h.edges) - 1
     if isinstance(choice, int):
         price = pure(currency, amount, BoundedRange, choice)
         return _bought(
@@ -132,11 +156,35 @@ def pure(currency: Currency, amount: Fraction, atom: type[Pure] = Pure, times: i
     if isinstance(currency, Epsilon):
         return each
 
-    def within(epsilon: float) -> bool:
-        return currency.of(atom(Fraction(epsilon))) <= each
+    def cost(epsilon: float) -> Amount:
+        return currency.of(atom(Fraction(epsilon)))
 
-    largest = greatest_positive(within, floor=2.0**-800, ceiling=2.0**60, precision=2.0**-44, fall=16)
+    largest = greatest_positive(
+        lambda epsilon: cost(epsilon) <= each,
+        floor=2.0**-800,
+        ceiling=2.0**60,
+        precision=2.0**-44,
+        fall=16,
+        near=_about(cost, float(each)),
+    )
     return tidy(Fraction(largest)) if largest else None
+
+
+def _about(cost: Callable[[float], Amount], amount: float) -> float | None:
+    """About where an increasing cost is this amount: the secant method on logarithms; None where that fails."""
+    x, power, before = 1.0, 2.0, None  # the cost of a small epsilon is quadratic
+    for _ in range(_MOST_STEPS):
+        at = float(cost(x))
+        if not (amount > 0 and 0 < at < math.inf):
+            return None
+        point = math.log(x), math.log(at)
+        if before is not None and point[0] != before[0] and point[1] != before[1]:
+            power = (point[1] - before[1]) / (point[0] - before[0])
+        nearer = x * math.exp((math.log(amount) - point[1]) / power)
+        if abs(nearer - x) <= x * _CLOSE:
+            return nearer
+        x, before = nearer, point
+    return None
 
 
 def concentrated(currency: Currency, amount: Fraction) -> Fraction | None:

@@ -94,7 +94,7 @@ class Squares:
         return self.largest // 2
 
 
-@stored("Recipe", ("kind", "parts", "domain", "centre", "shift", "coarse", "place", "per_unit"))
+@stored("Recipe", ("kind", "parts", "domain", "centre", "shift", "coarse", "place", "per_unit"), keep=True)
 @dataclass(frozen=True)
 class Recipe:
     """How an aggregate is computed: `parts` are the indices of its measures, -1 for the counts of selected keys."""

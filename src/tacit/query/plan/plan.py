@@ -106,7 +106,7 @@ class BinCounts(_Measured):
 Measure = RowCount | UnitCount | Total | BinCounts
 
 
-@stored("Plan", ("relation", "keys", "measures", "groups"))
+@stored("Plan", ("relation", "keys", "measures", "groups"), keep=True)
 @dataclass(frozen=True)
 class QueryPlan:
     """A closed question: exact integers, one array for each measure, over all cells in row-major order of the keys."""

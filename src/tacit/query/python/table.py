@@ -13,7 +13,7 @@ from ...core.errors import BadParameter, BadSchema
 from ...core.parameters import whole
 from ...core.safe_text import visible
 from ..relation.relation import Scan
-from ..schema.data import TABLES, handle
+from ..schema.data import Files, beside, ending, handle
 from ..schema.databases import Database, engine_of
 from ..schema.schema import Schema, named
 from .question import TableRows
@@ -74,8 +74,8 @@ class Table(DeclaredTable):
         name: str | None = None,
         engine: str | None = None,
     ) -> None:
-        if schema is None and isinstance(data, str | os.PathLike) and Path(data).suffix.lower() in TABLES:
-            schema = Path(data).with_suffix(".toml")
+        if schema is None and isinstance(data, str | os.PathLike) and (ending(data) or os.path.isdir(data)):
+            schema = beside(data, ".toml")
         if schema is None:
             raise BadSchema(
                 "schema",
@@ -104,5 +104,5 @@ class Table(DeclaredTable):
         checked(self.data, self.schema)
 
     def __repr__(self) -> str:
-        place = str(self.data) if isinstance(self.data, Path | Database) else type(self.data).__name__
+        place = str(self.data) if isinstance(self.data, Path | Files | Database) else type(self.data).__name__
         return f"Table({self.schema.name!r}, {'made up' if self.made_up else visible(place)})"

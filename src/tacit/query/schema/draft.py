@@ -11,13 +11,14 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ...core.errors import BadSchema
 from ..values.column_types import Type, written
-from .csv import mapped, records
-from .data import TABLES, regular
-from .schema import Schema
+from .csv import Grammar, mapped, records
+from .data import TABLES, Files, ending, form, regular
+from .packing import UTF_8, beginning, is_plain
+from .schema import Schema, toml
 
 _TABLE = """\
 # A schema holds public facts only: anybody may know what is written here.  Do not look bounds or categories up in the
@@ -63,6 +64,10 @@ _DTYPES: dict[str, Type | None] = {  # how the names of types begin in pandas an
 }
 _OTHER = "times, lists and the like"  # of types for which a schema has no word
 _FIRST_LINE = "# The names below are the first line of the file: if that is no header, do not use them.\n"
+_LOOKED = """\
+# The values of the file were READ to propose what stands below: types, labels, bounds and spellings.  Check every line.
+# Replace bounds and labels that were not public before by ones that are: as they stand, they may betray somebody.
+"""
 _MARKS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _COMMAS = "names in UTF-8 with commas between them"
 _CSV = "# or integer, real, boolean, date, timestamp with lower = ... and upper = ...\n"
@@ -70,11 +75,13 @@ _CSV = "# or integer, real, boolean, date, timestamp with lower = ... and upper 
 
 def checked(data: Any, schema: Schema) -> None:
     """Refuse a schema whose columns do not fit the names and types in the data; no value is read."""
-    if isinstance(data, Path):
-        columns = dict(_header(data) if data.suffix.lower() == ".csv" else _metadata(data))
-    else:
-        columns = dict(_typed(data))
-    suited(columns, schema)
+    if not isinstance(data, Path | Files):
+        suited(dict(_typed(data)), schema)
+    for path in (data,) if isinstance(data, Path) else data.paths if isinstance(data, Files) else ():
+        if form(path) == "csv":
+            suited(dict(header(path, schema.delimiter, schema.encoding)), schema)
+        else:
+            suited(dict(_metadata(path)), schema)
 
 
 def suited(columns: Mapping[str, str | None], schema: Schema) -> None:
@@ -89,7 +96,8 @@ def suited(columns: Mapping[str, str | None], schema: Schema) -> None:
     if schema.unit is not None and (held := _meaningless(columns, schema.unit, "unit")):
         raise BadSchema("table.unit", schema.unit, f"a column of text or whole numbers; {held} name nobody")
     for name, column in schema.columns:
-        if held := _meaningless(columns, name, column.type):
+        spelled = "category" if column.reading.true else column.type  # words are labels
+        if held := _meaningless(columns, name, spelled):
             fitting = f"left out, as {held} have a meaning in none of the types"
             if held != _OTHER:
                 fitting = f"of a type that {held} have a meaning in"
@@ -104,15 +112,47 @@ def _meaningless(columns: Mapping[str, str | None], name: str, declared: str) ->
     return _OTHER if actual in (None, "other") else f"{actual} values"
 
 
-def describe(path: str | os.PathLike[str]) -> str:
-    """The TOML text of a draft schema for a Parquet, CSV or Arrow file."""
+def describe(path: str | os.PathLike[str], proposal: Proposed | None = None) -> str:
+    """The TOML text of a draft schema for a Parquet, CSV or Arrow file, perhaps with what its values suggest."""
     file = regular("data", path, TABLES)
-    header = file.suffix.lower() == ".csv"
-    columns = _header(file) if header else _metadata(file)
+    text, table = form(file) == "csv", {} if proposal is None else dict(proposal.table)
+    columns = column_types(file, table.get("delimiter"), table.get("encoding", UTF_8))
+    name = re.sub("[^a-z0-9_]+", "_", file.name[: -len(ending(file))].lower()).strip("_")[:63]
+    more = (_FIRST_LINE if text else "") + ("" if proposal is None else _LOOKED)
+    parts = [_TABLE.format(name=name if name[:1].isalpha() else "people", more=more) + _proposed(table)]
+    for name, kind in columns:
+        title = json.dumps(name, ensure_ascii=False)
+        if kind is None:
+            parts.append(f"# The column {title} is of a type that no question can see, and is left out.\n")
+        elif proposal is not None:
+            parts.append(f"[columns.{title}]\n{_proposed(proposal.columns[name])}")
+        else:
+            asked = _ASKED.get(kind, "") + (_CSV if text else "")
+            parts.append(f'[columns.{title}]\ntype = "{kind}"\n{asked}')
+    return "\n".join(parts)
+
+
+class Proposed(Protocol):
+    """What the values of a file suggest, as a schema states it."""
+
+    @property
+    def table(self) -> Mapping[str, Any]: ...
+    @property
+    def columns(self) -> Mapping[str, Mapping[str, Any]]: ...
+
+
+def _proposed(facts: Mapping[str, Any]) -> str:
+    return "".join(f"{key} = {toml(value)}\n" for key, value in facts.items())
+
+
+def column_types(file: Path, delimiter: str | None = None, encoding: str = UTF_8) -> list[tuple[str, Type | None]]:
+    """The names of the columns of a file, and their types as far as the file declares them; no value is read."""
+    text = form(file) == "csv"
+    columns = header(file, delimiter, encoding) if text else _metadata(file)
     if not columns:
-        says = f"{file.name} has no {'header line' if header else 'columns'}"
+        says = f"{file.name} has no {'header line' if text else 'columns'}"
         raise BadSchema(file.name, "no columns", "a table that has some", says=says)
-    if header and len(columns) == 1 and (other := [word for mark, word in _MARKS.items() if mark in columns[0][0]]):
+    if text and len(columns) == 1 and (other := [word for mark, word in _MARKS.items() if mark in columns[0][0]]):
         raise BadSchema(f"the first line of {file.name}", f"{other[0]} and no commas", _COMMAS)
     seen: dict[str, int] = {}
     for place, (name, _) in enumerate(columns, 1):
@@ -123,16 +163,7 @@ def describe(path: str | os.PathLike[str]) -> str:
             says = f"{what} must be {allowed}; column {place} has the name of column {first}"
             raise BadSchema(what, f"number {place}", allowed, says=says if first else "")
         seen[name.casefold()] = place
-    name = re.sub("[^a-z0-9_]+", "_", file.stem.lower()).strip("_")[:63]
-    parts = [_TABLE.format(name=name if name[:1].isalpha() else "people", more=_FIRST_LINE if header else "")]
-    for name, kind in columns:
-        title = json.dumps(name, ensure_ascii=False)
-        if kind is None:
-            parts.append(f"# The column {title} is of a type that no question can see, and is left out.\n")
-        else:
-            asked = _ASKED.get(kind, "") + (_CSV if header else "")
-            parts.append(f'[columns.{title}]\ntype = "{kind}"\n{asked}')
-    return "\n".join(parts)
+    return columns
 
 
 def _typed(data: Any) -> list[tuple[str, Type | None]]:
@@ -156,10 +187,15 @@ def _dtype(kind: Any) -> Type | None:
     return next((declared for beginning, declared in _DTYPES.items() if name.startswith(beginning)), "text")
 
 
-def _header(file: Path) -> list[tuple[str, Type | None]]:
+def header(file: Path, delimiter: str | None = None, encoding: str = UTF_8) -> list[tuple[str, Type | None]]:
+    """The names in the first line of a CSV file; nothing else of it is looked at."""
+    grammar = Grammar(delimiter or ("\t" if ending(file).startswith(".tsv") else ","))
     try:
-        with mapped(file) as content:
-            names = next(records(content), [])
+        if is_plain(file, encoding):
+            with mapped(file) as content:
+                names = next(records(content, grammar), [])
+        else:
+            names = next(records(beginning(file, encoding), grammar), [])
     except OSError:
         raise BadSchema(file.name, "a file that cannot be read", "a CSV file") from None
     readable = [name for name in names if name is not None and not name.startswith('"')]  # an open quote stays

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.errors import BadParameter, BadSchema
-from .data import handle
+from .data import Files, ending, form, handle
 from .databases import Database
 from .schema import named
 
@@ -29,7 +29,7 @@ class PublicTable:
 
     def __post_init__(self) -> None:
         if self.name is _AS_ITS_FILE and isinstance(self.data, str | os.PathLike):
-            object.__setattr__(self, "name", Path(self.data).stem)
+            object.__setattr__(self, "name", Path(self.data).name.removesuffix(ending(self.data)))
         object.__setattr__(self, "data", handle(self.data))
         named(self.name)
 
@@ -72,12 +72,15 @@ def arrow(data: Any) -> Any:
 
     if isinstance(data, Database):
         raise BadSchema("data", str(data), "a file or a table in memory, where a table is public")
+    if isinstance(data, Files):
+        return pa.concat_tables([arrow(path) for path in data.paths])
     if isinstance(data, Path):
-        match data.suffix.lower():
-            case ".parquet":
+        match form(data):
+            case "parquet":
                 return pa.parquet.read_table(data)
-            case ".csv":
-                return pa.csv.read_csv(data)
+            case "csv":
+                tabs = pa.csv.ParseOptions(delimiter="\t" if ending(data).startswith(".tsv") else ",")
+                return pa.csv.read_csv(data, parse_options=tabs)
         return pa.feather.read_table(data)
     if isinstance(data, list):
         if not all(isinstance(row, Mapping) for row in data):

@@ -1,11 +1,13 @@
 """The schema of a table: public facts only, declared in TOML and never read from the data.
 
     [table]              name, unit (a column, or "row"), rows, and optionally groups, size, partition, version, engine,
-                         source
-    [columns.age]        type, and optionally lower and upper; grid and total of numbers; values of a category
+                         source; how cells are written (missing, true, false, decimal), and of a CSV file its delimiter
+                         and its encoding
+    [columns.age]        type, and optionally lower and upper; grid and total of numbers; values of a category; and how
+                         cells are written, if otherwise than the table says (missing, true, false, decimal, format)
 
 `dumps` writes the canonical text: schemas with equal meaning have equal texts and digests.  The location of a table
-(`source`) and its `engine` are not part of its meaning.
+(`source`), the form of its file and its `engine` are not part of its meaning.
 """
 
 from __future__ import annotations
@@ -29,12 +31,18 @@ from ...core.errors import BadParameter, BadSchema
 from ..relation.relation import Scan
 from ..values.column_types import ColumnType, Facts, facts_of, read_column, written
 from ..values.domain import WIDEST, ValueDomain
-from .data import TABLES, regular
+from ..values.reading import PLAIN, read_reading
+from .csv import DELIMITERS
+from .data import regular, table_file
 from .databases import ENGINES, Database
+from .packing import ENCODINGS, UTF_8
 
 __all__ = ["ColumnType", "Declared", "Schema", "named"]
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
+WRITTEN = ("missing", "true", "false", "decimal")  # how the cells of all columns are written
+FACTS = ("name", "unit", "rows", "groups", "size", "partition", "version", "engine", "source")
+TABLE_KEYS = (*FACTS, *WRITTEN, "delimiter", "encoding")
 MOST_ROWS, MOST_COLUMNS, LONGEST_PART = 10**9, 4096, 200
 
 
@@ -57,6 +65,9 @@ class Schema:
     size: int | None = None
     partition: str | None = None
     version: str | None = None  # of the data
+    missing: tuple[str, ...] = ()  # spellings of a missing unit; those of columns are theirs
+    delimiter: str | None = field(default=None, compare=False)  # of a CSV; None is the usual one of its ending
+    encoding: str = field(default=UTF_8, compare=False)
     engine: str | None = field(default=None, compare=False)
     source: str | None = field(default=None, compare=False)  # a path, an address, or a name that the engine knows
 
@@ -113,7 +124,10 @@ class Schema:
     @cached_property
     def _scan(self) -> Scan:
         domains = tuple((name, column.domain) for name, column in self.columns)
-        return Scan(self.name, self.rows, storage.digest(domains), domains)
+        readings = tuple((name, _text(name, c.reading.facts)) for name, c in self.columns if c.reading != PLAIN)
+        spelled = (readings, self.missing)
+        identity = storage.digest((domains, spelled) if any(spelled) else domains)
+        return Scan(self.name, self.rows, identity, domains)
 
     @cached_property
     def digest(self) -> str:
@@ -125,7 +139,9 @@ class Schema:
         facts: dict[str, object] = {"name": self.name, "unit": self.unit or "row", "rows": self.rows}
         facts |= {"groups": self.groups, "size": self.size, "partition": self.partition, "version": self.version}
         parts = [_text("table", facts)]
-        parts += [_text(f"columns.{json.dumps(name, ensure_ascii=False)}", facts_of(c)) for name, c in self.columns]
+        parts += [_text(_heading(name), facts_of(c)) for name, c in self.columns]
+        if self.unit is not None and self.missing:  # of the unit
+            parts.append(_text(_heading(self.unit), {"type": "text", "missing": list(self.missing)}))
         return "\n".join(parts)
 
 
@@ -134,7 +150,7 @@ def _schema(where: str, given: Mapping[str, Any], beside: Path = Path()) -> Sche
     top.only("table", "columns")
     table = Facts(f"{where}: table", top.get("table"))
     columns = Facts(f"{where}: columns", {} if top.get("columns") is None else top.get("columns"))
-    table.only("name", "unit", "rows", "groups", "size", "partition", "version", "engine", "source")
+    table.only(*TABLE_KEYS)
     name, unit = table.get("name"), table.get("unit")
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise table.bad("name", "a small letter, then at most 62 small letters, digits and underscores")
@@ -150,8 +166,10 @@ def _schema(where: str, given: Mapping[str, Any], beside: Path = Path()) -> Sche
             raise BadSchema(columns.where, key, 'called otherwise where the unit is "row"')
         if seen.setdefault(key.casefold(), key) != key:  # most engines do not tell Age from age
             raise BadSchema(columns.where, key, "different from one another and from the unit in more than capitals")
-    read = ((key, read_column(f"{where}: columns.{key}", value)) for key, value in columns.given.items())
+    written_so = read_reading(table.where, {key: table.get(key) for key in WRITTEN if key in table.given})
+    read = [(key, read_column(f"{where}: columns.{key}", value, written_so)) for key, value in columns.given.items()]
     known = tuple((key, column) for key, column in read if key != unit)  # the unit is no value of a question
+    nobody = next((column.reading for key, column in read if key == unit), written_so).missing
     rows, groups, size = table.whole("rows", MOST_ROWS), table.whole("groups", MOST_ROWS), table.whole("size", WIDEST)
     if rows is None and unit != "row":
         raise table.bad("rows", "given: at most how many rows of one unit are used")
@@ -163,8 +181,11 @@ def _schema(where: str, given: Mapping[str, Any], beside: Path = Path()) -> Sche
     version = table.get("version")
     if version is not None and not written(version):
         raise table.bad("version", 'text of 1 to 128 characters, such as "2026-11"')
-    own = None if unit == "row" else unit
-    return Schema(name, own, rows or 1, known, groups, size, partition, version, engine, source)
+    delimiter, encoding = _form(table)
+    own, missing = (None, ()) if unit == "row" else (unit, nobody)
+    return Schema(
+        name, own, rows or 1, known, groups, size, partition, version, missing, delimiter, encoding, engine, source
+    )
 
 
 def _partition(table: Facts, known: Mapping[str, ColumnType]) -> str | None:
@@ -181,6 +202,16 @@ def _partition(table: Facts, known: Mapping[str, ColumnType]) -> str | None:
     return name
 
 
+def _form(table: Facts) -> tuple[str | None, str]:
+    """The delimiter and the encoding of a CSV file."""
+    delimiter, encoding = table.get("delimiter"), table.get("encoding")
+    if delimiter not in (None, *DELIMITERS):
+        raise table.bad("delimiter", '"," or ";" or "|" or "\\t", which is a tab')
+    if encoding not in (None, *ENCODINGS):
+        raise table.bad("encoding", f"one of {', '.join(ENCODINGS)}")
+    return delimiter, encoding or UTF_8
+
+
 def _source(table: Facts, beside: Path) -> str | None:
     """The location of the data: a file relative to the schema, an address without a password, or a name."""
     source = table.get("source")
@@ -192,18 +223,23 @@ def _source(table: Facts, beside: Path) -> str | None:
         raise BadSchema(
             f"{table.where}.source", "one with a password", "an address without a password; it may be in PGPASSWORD"
         )
-    return str(beside / source) if source.lower().endswith(TABLES) else source
+    return str(beside / source) if table_file(source) else source
+
+
+def _heading(column: str) -> str:
+    return f"columns.{json.dumps(column, ensure_ascii=False)}"
 
 
 def _text(heading: str, facts: Mapping[str, object]) -> str:
-    lines = [f"{key} = {_value(value)}\n" for key, value in facts.items() if value is not None]
+    lines = [f"{key} = {toml(value)}\n" for key, value in facts.items() if value is not None]
     return f"[{heading}]\n{''.join(lines)}"
 
 
-def _value(value: object) -> str:
+def toml(value: object) -> str:
+    """A value as TOML text."""
     match value:
         case list():
-            return f"[{', '.join(map(_value, value))}]"
+            return f"[{', '.join(map(toml, value))}]"
         case str():
             return json.dumps(value, ensure_ascii=False)
         case datetime.datetime():

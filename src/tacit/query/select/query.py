@@ -65,7 +65,7 @@ class Aggregate:
     k: int = 1
 
 
-@stored("Query", ("relation", "keys", "aggregates", "outputs", "groups", "having", "order", "limit"))
+@stored("Query", ("relation", "keys", "aggregates", "outputs", "groups", "having", "order", "limit"), keep=True)
 @dataclass(frozen=True)
 class Query:
     """A question about one table's people."""

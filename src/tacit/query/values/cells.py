@@ -16,6 +16,8 @@ value that a column's type does not list below (bytes, lists, times of day, ...)
     text            text; whole numbers in digits
     unit            text; whole numbers in digits; so too doubles and decimals that are whole
 
+A column may say that its cells are written otherwise (`reading`); they are then read as if written so.
+
 Whole numbers in digits are those of at most 38 of them, and whole doubles those within 64 bits; a UUID is its text.
 Timestamps without a time zone are in UTC, whatever the zone of the machine; text that is not Unicode is missing.
 """
@@ -27,14 +29,17 @@ import math
 import re
 import uuid
 from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
 from .column_types import ColumnType
 from .domain import DAY, EPOCH, ValueDomain
 from .nodes import CellValue
+from .reading import PLAIN, date_form
 
 NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?[ \t]*")
 LONGEST = 15_000  # characters of a number or a word: PostgreSQL reads no number of many more
@@ -45,6 +50,7 @@ TIMESTAMP = re.compile(
     r"(?:Z|([+-])([01][0-9]|2[0-3])(?::?([0-5][0-9]))?)?)?"
 )
 _HALF = re.compile("[\ud800-\udfff]")
+COMMA_TO_POINT = str.maketrans(",.", ".;")  # a point becomes what no number has
 WORDS = {"true": 1, "false": 0, "t": 1, "f": 0, "yes": 1, "no": 0, "1": 1, "0": 0}
 
 _DIGITS = 10**38  # whole numbers below it are written in digits
@@ -56,7 +62,11 @@ _SECOND = datetime.timedelta(seconds=1)
 
 def steps(raw: object, column: ColumnType) -> CellValue:
     """The steps, text or missing value that a raw cell means in a column of this type."""
+    if isinstance(raw, Canonical):
+        return raw.value
     raw, domain = _plain(raw), column.domain
+    if column.reading != PLAIN:
+        raw = plainly(raw, column)
     match domain.kind:
         case "number":
             return _number(raw, domain)
@@ -74,9 +84,47 @@ def steps(raw: object, column: ColumnType) -> CellValue:
     return _digits(raw)
 
 
-def unit_text(raw: object) -> str | None:
+@dataclass(frozen=True)
+class Canonical:
+    """A cell whose meaning is known already, since it was read where its type was."""
+
+    value: CellValue
+
+
+def plainly(raw: object, column: ColumnType) -> object:
+    """The plainly written cell that a cell stands for, in a column whose cells are written otherwise."""
+    reading = column.reading
+    if _spells_missing(raw, reading.missing):
+        return None
+    match column.domain.kind:
+        case "boolean" if reading.true and not isinstance(raw, bool):
+            text = _digits(raw)
+            return True if text in reading.true else False if text in reading.false else None
+        case "number" if reading.decimal == "," and isinstance(raw, str):
+            return raw.translate(COMMA_TO_POINT)
+        case "date" | "timestamp" if reading.form and isinstance(raw, str):
+            return date_form(reading.form).plain(raw)
+    return raw
+
+
+def _spells_missing(raw: object, missing: tuple[str, ...]) -> bool:
+    if isinstance(raw, float | Decimal):
+        return float(raw) in spelled_numbers(missing)
+    return _digits(raw) in missing
+
+
+@lru_cache(maxsize=256)
+def spelled_numbers(spellings: tuple[str, ...]) -> tuple[float, ...]:
+    """The finite numbers that some of these texts spell, as the nearest doubles."""
+    numbers = {float(text) for text in spellings if NUMBER.fullmatch(text)}
+    return tuple(sorted(x for x in numbers if math.isfinite(x)))
+
+
+def unit_text(raw: object, missing: tuple[str, ...] = ()) -> str | None:
     """The text that identifies a unit; rows for which it is missing are left out."""
     raw = _plain(raw)
+    if missing and _spells_missing(raw, missing):
+        return None
     match raw:
         case float() if abs(raw) < _WIDE and raw == math.floor(raw):
             return str(int(raw))

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, cast, get_args
@@ -19,6 +20,7 @@ from typing import Any, Literal, cast, get_args
 from ...core.errors import BadParameter, BadSchema
 from ...core.parameters import rational
 from .domain import BOOLEAN, DAY, DAYS, EPOCH, TEXT, WIDEST, ValueDomain, category
+from .reading import PLAIN, Reading, read_reading
 
 Type = Literal["integer", "real", "boolean", "category", "date", "timestamp", "text"]
 
@@ -32,14 +34,15 @@ SECONDS = DAYS[0] * DAY, DAYS[1] * DAY + DAY - 1
 MOST_LABELS = 10**6
 BAD_NAME = "The name of a column must have 1 to 128 characters and no control characters."
 BOUNDS = ("lower", "upper")
+DAY_FORM = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 KEYS: Mapping[Type, tuple[str, ...]] = {  # the facts of a column besides its type
-    "integer": (*BOUNDS, "total"),
-    "real": (*BOUNDS, "grid", "total"),
-    "boolean": (),
-    "category": ("values",),
-    "date": BOUNDS,
-    "timestamp": BOUNDS,
-    "text": (),
+    "integer": (*BOUNDS, "total", "missing", "decimal"),
+    "real": (*BOUNDS, "grid", "total", "missing", "decimal"),
+    "boolean": ("missing", "true", "false"),
+    "category": ("values", "missing"),
+    "date": (*BOUNDS, "missing", "format"),
+    "timestamp": (*BOUNDS, "missing", "format"),
+    "text": ("missing",),
 }
 
 
@@ -50,6 +53,7 @@ class ColumnType:
     type: Type
     domain: ValueDomain
     total: tuple[int, int] | None = None
+    reading: Reading = PLAIN
 
     @cached_property
     def places(self) -> Mapping[str, int]:
@@ -110,8 +114,8 @@ def written(text: object, longest: int = 128) -> bool:
     )
 
 
-def read_column(where: str, given: Any) -> ColumnType:
-    """The column that a TOML table describes."""
+def read_column(where: str, given: Any, otherwise: Reading = PLAIN) -> ColumnType:
+    """The column that a TOML table describes; what it does not say of how cells are written is as in `otherwise`."""
     facts = Facts(where, given)
     kind = facts.get("type")
     facts.only("type", *(KEYS[kind] if kind in TYPES else dict.fromkeys(key for keys in KEYS.values() for key in keys)))
@@ -132,7 +136,21 @@ def read_column(where: str, given: Any) -> ColumnType:
             column = ColumnType("text", TEXT)
         case _:
             raise facts.bad("type", f"one of {', '.join(TYPES)}")
-    return column
+    return replace(column, reading=_reading(facts, column, otherwise))
+
+
+def _reading(facts: Facts, column: ColumnType, otherwise: Reading) -> Reading:
+    """How the cells of a column are written, as far as that has a meaning in its type."""
+    keys = KEYS[column.type]
+    inherited = {key: fact for key, fact in otherwise.facts.items() if key in keys}
+    reading = read_reading(facts.where, {**inherited, **{key: facts.get(key) for key in keys if key in facts.given}})
+    if labels := [label for label in column.domain.labels if label in reading.missing]:
+        says = (
+            f"{facts.where}: the label {labels[0]!r} cannot also be a spelling of missing. Leave it out of `values`, "
+            "or give the column a list `missing` of its own without it (missing = [] for none)."
+        )
+        raise BadSchema(facts.where, labels[0], "a label that is not missing", says=says)
+    return reading
 
 
 def _labels(facts: Facts) -> list[str]:
@@ -208,8 +226,10 @@ def _day(facts: Facts, key: str) -> int | None:
     value = facts.get(key)
     if value is None:
         return None
+    if isinstance(value, str):
+        value = _parsed(value, datetime.date)
     if type(value) is not datetime.date:
-        raise facts.bad(key, "a date, such as 2015-01-01 (without quotes)")
+        raise facts.bad(key, "a date, such as 2015-01-01")
     return (value - EPOCH).days
 
 
@@ -217,10 +237,22 @@ def _second(facts: Facts, key: str) -> int | None:
     value = facts.get(key)
     if value is None:
         return None
+    if isinstance(value, str):
+        value = _parsed(value, datetime.datetime)
     if type(value) is not datetime.datetime:
-        raise facts.bad(key, "a date and a time, such as 2015-01-01T00:00:00Z (without quotes)")
+        raise facts.bad(key, "a date and a time, such as 2015-01-01T00:00:00Z")
     since = value.replace(tzinfo=None) - datetime.datetime(1970, 1, 1) - (value.utcoffset() or datetime.timedelta())
     return min(max(since // datetime.timedelta(seconds=1), SECONDS[0]), SECONDS[1])
+
+
+def _parsed(text: str, kind: type[datetime.date]) -> datetime.date | None:
+    """A date, or a timestamp, in quotes; None if it is written in any other way than without them."""
+    if (kind is datetime.date) != (DAY_FORM.fullmatch(text) is not None):
+        return None
+    try:
+        return kind.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def _ordered(facts: Facts, lower: Fraction | int | None, upper: Fraction | int | None) -> bool:
@@ -246,4 +278,4 @@ def facts_of(column: ColumnType) -> dict[str, object]:
             facts["grid"] = d.grid
         if column.total is not None:
             facts["total"] = [bound * d.grid for bound in column.total]
-    return facts
+    return {**facts, **column.reading.facts}

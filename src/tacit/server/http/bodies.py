@@ -20,7 +20,7 @@ class Body(Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, omit_d
     """A body of JSON."""
 
 
-class Price(Body):
+class Price(Body, frozen=True, kw_only=True):
     """What something may cost, or, by `error` and `relative`, how good it must be; without any, what a policy sets."""
 
     epsilon: Exact | None = None
@@ -32,7 +32,7 @@ class Price(Body):
     beta: Exact | None = None
 
 
-class Question(Body):
+class Question(Body, frozen=True, kw_only=True):
     """A question in SQL, or as tacit stores one, and its terms."""
 
     sql: Sql | None = None
@@ -40,25 +40,25 @@ class Question(Body):
     terms: Price = Price()
 
 
-class Purchase(Question):
+class Purchase(Question, frozen=True, kw_only=True):
     """A question to be bought; `fresh` buys another draw of one that was bought before, and a text names that draw."""
 
     fresh: bool | Text = False
 
 
-class About(Body):
+class About(Body, frozen=True, kw_only=True):
     """The rows that a question is about; without one, all rows."""
 
     query: dict[str, Any] | None = None
 
 
-class Rehearsal(Question):
+class Rehearsal(Question, frozen=True, kw_only=True):
     """A question to be answered on made-up rows."""
 
     rows: Annotated[int, Meta(ge=1, le=100_000)] = 1000
 
 
-class BoundsOf(Body):
+class BoundsOf(Body, frozen=True, kw_only=True):
     """The column whose bounds are bought."""
 
     column: Text
@@ -66,7 +66,7 @@ class BoundsOf(Body):
     fresh: bool | Text = False
 
 
-class Tables(Body):
+class Tables(Body, frozen=True, kw_only=True):
     """Linear queries: all k-way cross-tables, or ranges, of some attributes; or a workload as tacit stores one."""
 
     attributes: Names | None = None
@@ -75,33 +75,33 @@ class Tables(Body):
     workload: dict[str, Any] | None = None
 
 
-class Planned(Tables):
+class Planned(Tables, frozen=True, kw_only=True):
     """Linear queries to be planned; n is the exact number of records, if that is public."""
 
     n: Count | None = None
     terms: Price = Price()
 
 
-class Answers(Planned):
+class Answers(Planned, frozen=True, kw_only=True):
     """Linear queries to be bought."""
 
     method: Text = "auto"
     fresh: bool | Text = False
 
 
-class Synthetic(Answers):
+class Synthetic(Answers, frozen=True, kw_only=True):
     """Linear queries to be bought, and rows to be drawn that agree with their answers."""
 
     rows: Annotated[int, Meta(ge=1, le=1_000_000)] = 1000
 
 
-class Queries(Tables):
+class Queries(Tables, frozen=True, kw_only=True):
     """Linear queries to be answered from what was bought before; `release` is the hash of its entry."""
 
     release: Text | None = None
 
 
-class StreamOf(Body):
+class StreamOf(Body, frozen=True, kw_only=True):
     """A stream of counts to be opened."""
 
     threshold: Annotated[int, Meta(ge=-(2**53), le=2**53)]
@@ -112,14 +112,14 @@ class StreamOf(Body):
     terms: Price = Price()
 
 
-class StreamQuestion(Body):
+class StreamQuestion(Body, frozen=True, kw_only=True):
     """A count to be asked of a stream."""
 
     sql: Sql | None = None
     query: dict[str, Any] | None = None
 
 
-class OnlineOf(Body):
+class OnlineOf(Body, frozen=True, kw_only=True):
     """A session of online linear queries to be opened."""
 
     attributes: Names | None = None
@@ -132,27 +132,27 @@ class OnlineOf(Body):
     terms: Price = Price()
 
 
-class OnlineQuestion(Body):
+class OnlineQuestion(Body, frozen=True, kw_only=True):
     """A linear query: a condition on each of some attributes, or a query as tacit stores one."""
 
     where: dict[str, str | int | bool | list[str | int | bool]] | None = None
     query: dict[str, Any] | None = None
 
 
-class SyntheticRows(Body):
+class SyntheticRows(Body, frozen=True, kw_only=True):
     """Rows to be drawn from the model of an online session."""
 
     rows: Annotated[int, Meta(ge=1, le=1_000_000)] = 1000
 
 
-class Login(Body):
+class Login(Body, frozen=True, kw_only=True):
     """A login link's secret, or a token."""
 
     link: Annotated[str, Meta(max_length=200)] | None = None
     token: Annotated[str, Meta(max_length=200)] | None = None
 
 
-class Amount(Body):
+class Amount(Body, frozen=True, kw_only=True):
     """A budget: epsilon (alone or with delta), or rho (alone or with delta)."""
 
     epsilon: Exact | None = None
@@ -162,7 +162,7 @@ class Amount(Body):
     renyi_order: Exact | None = None
 
 
-class PolicyOf(Body):
+class PolicyOf(Body, frozen=True, kw_only=True):
     """What a role or a person may buy."""
 
     price: Price | None = None
@@ -175,21 +175,21 @@ class PolicyOf(Body):
     approval: Exact | None = None
 
 
-class WhatIf(Question):
+class WhatIf(Question, frozen=True, kw_only=True):
     """A policy to be tried, and the question of which it is asked how many there may be."""
 
     policy: PolicyOf | None = None
     analyst: Text | None = None
 
 
-class NewPerson(Body):
+class NewPerson(Body, frozen=True, kw_only=True):
     """A person to be added."""
 
     name: Text
     role: Literal["analyst", "owner"] = "analyst"
 
 
-class NewToken(Body):
+class NewToken(Body, frozen=True, kw_only=True):
     """A token, or a one-time login link, to be issued."""
 
     kind: Literal["token", "link"] = "token"
@@ -197,14 +197,14 @@ class NewToken(Body):
     days: Annotated[int, Meta(ge=1, le=3660)] | None = None
 
 
-class TableOf(Body):
+class TableOf(Body, frozen=True, kw_only=True):
     """Where a table is, and its schema."""
 
     data: Text
     schema: Text | None = None
 
 
-class NewDataSet(Body):
+class NewDataSet(Body, frozen=True, kw_only=True):
     """A data set to be added; paths lie under the roots of the service."""
 
     name: Text
@@ -216,7 +216,7 @@ class NewDataSet(Body):
     time_grid: Exact | None = None
 
 
-class Decision(Body):
+class Decision(Body, frozen=True, kw_only=True):
     """Whether a purchase is approved."""
 
     approved: bool

@@ -39,7 +39,7 @@ class Protocol(Base):
     def data_received(self, data: bytes) -> None:
         """Take what arrived; a head that is not complete has to be soon."""
         super().data_received(data)
-        if self.cycle is None or self.cycle.response_complete:
+        if self._idle:
             self._wait_for_head()
         else:
             self._stop_waiting()
@@ -48,6 +48,12 @@ class Protocol(Base):
         """Forget the connection."""
         self._stop_waiting()
         super().connection_lost(exc)
+
+    @property
+    def _idle(self) -> bool:
+        """Whether no request is being answered."""
+        cycle: Any = self.cycle
+        return cycle is None or bool(cycle.response_complete)
 
     def _wait_for_head(self) -> None:
         if self._patience is None:
@@ -60,5 +66,5 @@ class Protocol(Base):
 
     def _lose_patience(self) -> None:
         self._patience = None
-        if (self.cycle is None or self.cycle.response_complete) and not self.transport.is_closing():
+        if self._idle and not self.transport.is_closing():
             self.transport.abort()

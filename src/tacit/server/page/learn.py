@@ -75,6 +75,7 @@ def _error(name: str, m: Mechanism[Any, Any]) -> float:
 
 def _law(name: str, m: Mechanism[Any, Any]) -> list[dict[str, Any]]:
     """The probability of every output that is likely, with one person and without."""
+    neighbours: tuple[Any, Any]
     if name in ("exponential", "permute_and_flip"):
         outputs, neighbours = list(range(len(VOTES))), (list(VOTES), list(OTHER_VOTES))
     elif name == "randomized_response":

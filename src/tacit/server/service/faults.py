@@ -66,10 +66,10 @@ def fault_of(error: BaseException, public: Collection[str] = frozenset()) -> Fau
     code, told = found
     if not told:
         return Fault(code, _UNTOLD)
-    asked = isinstance(error, core.BadQuestion)
-    message = shown(_without_given(error, error.reason if asked else str(error)), public)
+    asked = error if isinstance(error, core.BadQuestion) else None
+    message = shown(_without_given(error, str(error) if asked is None else asked.reason), public)
     wrong, stop, remedy = message.partition(". ")
-    return Fault(code, f"{wrong}." if stop else message, remedy or None, error.position if asked else None)
+    return Fault(code, f"{wrong}." if stop else message, remedy or None, None if asked is None else asked.position)
 
 
 def _without_given(error: BaseException, message: str) -> str:

@@ -85,8 +85,11 @@ def ask(service: Service, access: Access, question: str | Query, terms: Terms, *
     """Buy the answer to a question, once.  With a text as `fresh` the draw has a name, by which it is found again."""
     curator = service.buyer(access)
     given = priced(access, terms, lambda: curator.read(question, {})[1])
-    sql = isinstance(question, str)
-    about, identity = (question, None) if sql else ("a question that was made in Python", question)
+    about, identity = "a question that was made in Python", None
+    if isinstance(question, str):
+        about = question
+    else:
+        identity = question
     admission = Admission(service, access, curator, Request("question", about, given, fresh, identity))
     release = curator.seen_by(access.name, admission).ask(question, fresh=fresh, **given)
     return Sold(release, not admission.charged, given, curator)

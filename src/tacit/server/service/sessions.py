@@ -45,8 +45,8 @@ class StreamTerms:
     def opened(self, curator: Curator) -> Stream:
         """The stream, which goes on if it was opened before."""
         kind = curator.numeric_sparse if self.kind == "numeric_sparse" else curator.above_threshold
-        terms: dict[str, Any] = {"count": self.count, "queries": self.queries, "name": self.name}
-        return kind(self.threshold, **terms, **self.price)
+        terms: dict[str, Any] = {"count": self.count, "queries": self.queries, "name": self.name, **self.price}
+        return kind(self.threshold, **terms)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,7 @@ class OnlineTerms:
 
             domain = stored("domain", TableDomain, self.domain)
         terms: dict[str, Any] = {"queries": self.queries, "updates": self.updates, "grid": self.grid, "n": self.n}
-        return curator.online(domain, name=self.name, **terms, **self.price)
+        return curator.online(domain, name=self.name, **(terms | dict(self.price)))
 
 
 def open_stream(service: Service, access: Access, terms: StreamTerms) -> tuple[str, Stream, bool]:

@@ -18,6 +18,7 @@ from ...engines.rows.sources import DataSource
 from ...query.plan.plan import QueryPlan, RowCount
 from ...query.python.table import Table
 from ...query.relation.relation import Join, Relation
+from ...query.values.reading import PLAIN
 from ..engines import (
     agrees_on_every_node,
     answers_of_one_content,
@@ -28,6 +29,7 @@ from ..engines import (
     joins_as_the_reference,
     names_units_as_the_reference,
     orders_equal_hashes_by_content,
+    reads_what_is_written,
 )
 
 
@@ -138,6 +140,19 @@ class TrimsUnits(Reference):
         self._tables[table.schema.name] = bounded(trimmed, table.schema, key), key
 
 
+class ReadsPlainly(Reference):
+    """Cells are read as if they were written plainly, whatever the schema says of them."""
+
+    refuted_by = reads_what_is_written
+
+    def _register(self, table: Table, key: str) -> None:
+        super()._register(table, key)
+        plain = tuple((name, replace(column, reading=PLAIN)) for name, column in table.schema.columns)
+        schema = replace(table.schema, columns=plain)
+        rows = canonical(DataSource(table.data, schema).rows(), schema)
+        self._tables[schema.name] = bounded(rows, schema, key), key
+
+
 ALL: tuple[Any, ...] = (
-    Miscounting, CountsTheMissing, Narrow, JoinsOnce, Ordered, FirstOfEqual, Unbounded, Stale, TrimsUnits,
+    Miscounting, CountsTheMissing, Narrow, JoinsOnce, Ordered, FirstOfEqual, Unbounded, Stale, TrimsUnits, ReadsPlainly,
 )  # fmt: skip

@@ -120,7 +120,7 @@ SLIPS = (
     Slip(
         19, "Sorrell lecture 18, Theorem 0.2",
         "sqrt(12/n) for sqrt(12/m), signs and events in its proof, and ln T for 2T candidates",
-        "The theorem is true as printed, by another proof; its own proof, corrected, gives a further factor 2",
+        "The theorem is true as printed, by another proof, which gives max(4 delta/epsilon, 2 exp(-0.32 epsilon^2 m))",
         ("holdout.transfer.notes_as_printed", "holdout.transfer.notes"),
         ("holdout/test_transfer.py::test_the_printed_theorem_is_true",),
     ),

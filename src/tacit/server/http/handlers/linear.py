@@ -130,8 +130,13 @@ def _job(job: Job) -> JobAnswer:
 def bought_answers(call: Call, bought: Bought, limit: Any) -> Answer:
     """Answers that were bought."""
     p = bought.provenance
-    facts = {"hash": p.entry_hash, "entry": p.entry, "method": bought.method, "price": write_number(bought.price)}
-    facts |= {"share": float(bought.price / limit), "confidence": 1 - bought.beta, "notes": list(bought.notes)}
+    facts: dict[str, Any] = {"hash": p.entry_hash, "entry": p.entry, "method": bought.method}
+    facts |= {
+        "price": write_number(bought.price),
+        "share": float(bought.price / limit),
+        "confidence": 1 - bought.beta,
+        "notes": list(bought.notes),
+    }
     return _answers(call, bought, statement=bought._statement(bought.errors), **facts)
 
 

@@ -12,6 +12,7 @@ from ....core.safe_text import cell
 from ....release import Release
 from ...errors import BadRequest
 from ...service import records
+from ...service.verdicts import Verdict
 from ..answers import Card, HeadOf, History, LedgerPage, PublishedAnswer, PurchaseLine, VerdictAnswer
 from ..call import JSON, Answer, Call
 from .formats import CSV, released, wanted
@@ -98,7 +99,7 @@ def verify(call: Call) -> Answer:
     return Answer(_verdict(records.verify(call.service, call.access)))
 
 
-def _verdict(verdict: records.Verdict) -> VerdictAnswer:
+def _verdict(verdict: Verdict) -> VerdictAnswer:
     return VerdictAnswer(verdict.intact, verdict.head.seq, HeadOf(*verdict.head), verdict.reason or None)
 
 

@@ -94,7 +94,8 @@ def _questions_left(curator: Curator, policy: Policy) -> QuestionsLeft | None:
     if policy.price is None:
         return None
     try:
-        offered = curator.offer(f"SELECT COUNT(*) FROM {curator.table.schema.name}", **policy.price.terms)
+        terms: dict[str, Any] = {**policy.price.terms}
+        offered = curator.offer(f"SELECT COUNT(*) FROM {curator.table.schema.name}", **terms)
         number = curator.questions_left(offered)
     except TacitError:  # a price at which a count is not sold
         return None
