@@ -130,4 +130,4 @@ def test_cells_of_a_file_are_no_formulas(world):
 
 
 def test_a_page_of_no_purchases_is_empty(world):
-    assert world.ask("GET", world.on("/history?count=0"), "ana").status_code == 200
+    assert world.ask("GET", world.on("/history?count=0"), "ana").status == 200
