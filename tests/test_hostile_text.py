@@ -220,6 +220,7 @@ OWN = {
     ("theory",),
     ("compose",),
     ("docs",),
+    ("schema",),
     ("serve",),
     ("audit",),
     ("holdout", "demo"),
@@ -302,6 +303,12 @@ def test_every_command_shows_hostile_text_as_it_is(folder, tmp_path):
     hostile = tmp_path / "odd \x1b[2J[bold].csv"
     hostile.write_text(f"{quoted(ACTING[1])},b\n1,2\n")
     say("init", hostile)
+    for name in (TAGS[0], MARKUP[0], ACTING[0]):
+        about = f"SELECT COUNT(*) AS {quoted(name)} FROM t"
+        say("whatif", folder / "t.toml", about, "--budget", "epsilon=1 delta=1e-6")
+        say("history", data, "--ledger", ledger, "--analyst", name)
+    say("check", data)
+    say("lint", data, "--budget", "epsilon=1 delta=1e-6")
     assert seen == {path for path in commands() - OWN if path[0] not in SERVICE}
 
 

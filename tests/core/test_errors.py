@@ -18,8 +18,9 @@ def drawn(text):
 
 
 def kinds(root):
+    """The errors below one; those of the service are drawn in `tacit.server.errors`."""
     for kind in root.__subclasses__():
-        if kind.__module__.startswith("tacit."):
+        if kind.__module__.startswith("tacit.") and not kind.__module__.startswith(("tacit.server.", "tacit.client.")):
             yield kind.__name__, root.__name__
             yield from kinds(kind)
 

@@ -54,7 +54,7 @@ class SchemaOptions:
         typer.Argument(
             help="The table: a .parquet, .csv, .tsv, .arrow or .feather file (.csv.gz, .csv.zst), a folder or a "
             "pattern of such files ('visits/*.csv'); a database's URL; with --engine postgres or "
-            "spark, a table's name there; a schema (.toml) that names its source; or with --url, a data set's name."
+            "spark, a table's name there; or a schema (.toml) that names its source."
         ),
     ]
     schema: Annotated[Path | None, typer.Option(help="The schema; by default the .toml file beside the data.")] = None

@@ -129,7 +129,8 @@ class RemoteCurator(QuestionReader):
         """Whether what is left to who asks pays for an offer; what was bought before is free."""
         if not isinstance(offer, Offer):
             raise BadParameter("offer", offer, "an offer of this curator")
-        return bool(offer.bought) or self.questions_left(offer, analyst=analyst) > 0
+        who = self.who(analyst)
+        return bool(offer.bought) or self.questions_left(offer, analyst=who) > 0
 
     def questions_left(
         self, question: QuestionLike | Offer, *, analyst: str | None = None, **terms: Unpack[Terms]

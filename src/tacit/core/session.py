@@ -36,10 +36,15 @@ class Keeper(Protocol[S_co]):
         """Open the session of this key, which is paid for once: the first state counts only where there is none yet."""
 
 
+def free_session(keeper: Keeper[S_co], *, key: str, first: bytes, analyst: str, purpose: Purpose) -> S_co:
+    """A session that costs nothing: it keeps what nobody sees, or answers by a rule that promises no privacy."""
+    return keeper.start(key=key, loss=zero, state=first, analyst=analyst, purpose=purpose)
+
+
 def private_value(keeper: Keeper[Session], *, key: str, first: bytes, analyst: str, name: str) -> bytes:
     """The private value that a keeper holds under a key: that of the first writer, in a session that costs nothing."""
     purpose = Purpose("private value", name)
-    return keeper.start(key=key, loss=zero, state=first, analyst=analyst, purpose=purpose).read()[1]
+    return free_session(keeper, key=key, first=first, analyst=analyst, purpose=purpose).read()[1]
 
 
 def answer_once(session: Session, key: str, step: Callable[[bytes], tuple[bytes, bytes]]) -> bytes:

@@ -125,7 +125,8 @@ class Curator(QuestionReader):
         """Whether what is left to who asks pays for an offer; what was bought before is free."""
         if not isinstance(offer, Offer):
             raise BadParameter("offer", offer, "an offer of this curator")
-        return bool(offer.bought) or self.questions_left(offer, analyst=analyst) > 0
+        who = self.who(analyst)
+        return bool(offer.bought) or self.questions_left(offer, analyst=who) > 0
 
     def accounts(self, relation: Relation | None = None) -> list[tuple[Budget, list[Amounts]]]:
         """The budgets that a purchase about these rows, or about all, is paid from, each with what is spent of it."""
@@ -230,9 +231,13 @@ class Curator(QuestionReader):
     ) -> Release:
         """Buy an answer, once: asked again, the question is free; `fresh` buys another draw.
 
-        Where `fresh` is text, it names that draw: asked again under the same name by the same analyst, it is free too.
-        Give the terms of `offer`, which says beforehand what an answer takes: epsilon (and perhaps delta), share, rho,
-        error or relative, and perhaps beta and analyst.
+        A text as `fresh` names that draw: asked again by the same analyst, it is free too.  Give one of these:
+            epsilon     what the answer alone guarantees: epsilon-differential privacy, or with delta (epsilon, delta)-
+            share       how much of the budget it may take, as a fraction: 0.1 is a tenth
+            rho         what the answer alone guarantees in zCDP
+            error       the largest error of each count and sum, or of means alone where the number of rows is public
+            relative    the largest error as a share of the table's public size
+        and perhaps delta, beta and analyst, all as for `offer`, which says beforehand what an answer takes.
         """
         arrived = self.pace.arrival()
         asked, who = self._asked(question, terms), self.who(analyst)

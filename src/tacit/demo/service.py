@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..core.accounting.budget import Budget
 from .purchases import SCHEMA, write
@@ -74,16 +74,20 @@ def shop(rows: int = 400_000, people: int = 60_000) -> Iterator[Shop]:
 
 def _policies(service: Service) -> None:
     from ..server.custody import set_policy
-    from ..server.policy import Policy, Price
+    from ..server.policy import OWNERS, Policy, Price
 
-    full: dict[str, Any] = {"fresh": True, "streams": True, "workloads": True, "synthetic": True}
-    ada = Policy(
-        Price("share", Fraction(1, 50)), most=Fraction(3, 10), allowance=Budget(epsilon="0.8", delta="1e-9"), **full
+    ada = replace(
+        OWNERS,
+        price=Price("share", Fraction(1, 50)),
+        most=Fraction(3, 10),
+        allowance=Budget(epsilon="0.8", delta="1e-9"),
     )
     ben = Policy(
-        Price("share", Fraction(1, 100)), allowance=Budget(epsilon="0.2", delta="1e-9"), approval=Fraction(1, 50)
+        price=Price("share", Fraction(1, 100)),
+        allowance=Budget(epsilon="0.2", delta="1e-9"),
+        approval=Fraction(1, 50),
     )
-    policies = {"role:owner": Policy(allowance=BUDGET, **full), "person:ada": ada, "person:ben": ben}
+    policies = {"role:owner": replace(OWNERS, allowance=BUDGET), "person:ada": ada, "person:ben": ben}
     for subject, policy in policies.items():
         set_policy(service.store, DATASET, subject, policy, by=OWNER)
 

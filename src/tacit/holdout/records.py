@@ -29,11 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtrc
 
-from ..core.accounting.loss import zero
 from ..core.errors import BadData, Refused, reading
 from ..core.purpose import Purpose
 from ..core.randomness import SYSTEM
-from ..core.session import Session, answer_once, private_value
+from ..core.session import Session, answer_once, free_session, private_value
 from .keeper import Keeper
 from .questions import arrays, written
 
@@ -178,7 +177,7 @@ def enter(keeper: Keeper, key: str, records: Sketch) -> None:
 
 def _register(keeper: Keeper) -> Session:
     purpose = Purpose("private value", "the records of holdouts")
-    return keeper.start(key=_REGISTER, loss=zero, state=b"{}", analyst="holdout", purpose=purpose)
+    return free_session(keeper, key=_REGISTER, first=b"{}", analyst="holdout", purpose=purpose)
 
 
 def _refuse(state: bytes, key: str, records: Sketch) -> None:

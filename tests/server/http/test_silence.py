@@ -127,3 +127,7 @@ def test_cells_of_a_file_are_no_formulas(world):
     assert reply.content.startswith(b"'=1+1,")
     history = world.ask("GET", world.on("/history?format=csv"), "ana").content.decode()
     assert history.startswith("entry,hash,time,analyst,kind,what,price")
+
+
+def test_a_page_of_no_purchases_is_empty(world):
+    assert world.ask("GET", world.on("/history?count=0"), "ana").status == 200

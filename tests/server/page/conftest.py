@@ -4,6 +4,7 @@ import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -115,8 +116,19 @@ def site(tmp_path_factory):
     thread.join(10)
 
 
-@pytest.fixture(scope="session")
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items):
+    """Give all tests of this folder to one process."""
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
+@pytest.fixture(scope="package")
 def browser(chromium):
+    """A browser, which is closed after the last test of this folder: while it runs, so does an event loop."""
     from playwright.sync_api import sync_playwright
 
     quiet = [

@@ -45,7 +45,13 @@ def test_a_token_that_is_typed_logs_in(visit, site):
 
 
 def test_a_login_leads_to_a_page_of_this_service(visit, site):
-    for elsewhere in ("//evil.example", "https://evil.example", "/\\evil.example", "javascript:hacked()"):
+    for elsewhere in (
+        "//evil.example",
+        "https://evil.example",
+        "/\\evil.example",
+        "/\t/evil.example",
+        "javascript:hacked()",
+    ):
         with visit() as page:
             page.goto(f"/login?next={elsewhere}#{site.service.store.issue_token('ada', 'link', by='olivia').text}")
             page.wait_for_url(f"{site.address}/")

@@ -25,12 +25,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.accounting.loss import zero
 from ...core.errors import BadData, BadParameter, Refused, reading
 from ...core.parameters import Number, probability, whole
 from ...core.purpose import Purpose
 from ...core.randomness import SYSTEM
-from ...core.session import Session, answer_once, private_value
+from ...core.session import Session, answer_once, free_session, private_value
 from ..keeper import THIS_PROCESS, Keeper
 from ..records import enter, row_marks, secret, unknown
 from ..rules.rule import Statement
@@ -57,10 +56,10 @@ class Leaderboard:
         self.metric = Metric(*facts["metric"])
         n, teams, submissions, beta, rungs = facts["ladder"]
         self.ladder = TeamLadder(n, teams, submissions, Fraction(beta), rungs)
-        self._session = self._keeper.start(
+        self._session = free_session(
+            self._keeper,
             key=_digest("board", self.name),
-            loss=zero,
-            state=State({team: Team(quota) for team, quota in facts["teams"].items()}).write(),
+            first=State({team: Team(quota) for team, quota in facts["teams"].items()}).write(),
             analyst="leaderboard",
             purpose=Purpose("holdout", f"leaderboard {self.name}"),
         )
@@ -340,4 +339,4 @@ def _solution(keeper: Keeper, board: str) -> Session:
     """The session that keeps the solution and the terms of a board: one step, from nothing."""
     purpose = Purpose("private value", f"solution of leaderboard {board}")
     key = _digest("solution", board)
-    return keeper.start(key=key, loss=zero, state=b"", analyst="leaderboard", purpose=purpose)
+    return free_session(keeper, key=key, first=b"", analyst="leaderboard", purpose=purpose)

@@ -65,7 +65,8 @@ def beside(path: str | os.PathLike[str], suffix: str) -> Path | None:
         if not name or _GLOB.search(name):
             return None
     name = name.rstrip("/")
-    return Path(f"{name[: len(name) - len(ending(name))]}{suffix}") if name else None
+    named = os.path.basename(name) not in ("", ".", "..")
+    return Path(f"{name[: len(name) - len(ending(name))]}{suffix}") if named else None
 
 
 def regular(name: str, path: str | os.PathLike[str], endings: tuple[str, ...]) -> Path:

@@ -31,7 +31,7 @@ def history(call: Call) -> Answer:
     limit = call.service.curator(call.access).budget.limit
     lines = [_line(each, limit) for each in found]
     if wanted(call, {"json": JSON, "csv": CSV}) == JSON:
-        return Answer(History(lines, lines[-1].entry if len(lines) == count else None))
+        return Answer(History(lines, lines[-1].entry if lines and len(lines) == count else None))
     sheet = io.StringIO(newline="")
     writer = csv.writer(sheet)
     writer.writerow(_COLUMNS)

@@ -25,7 +25,7 @@ export function answer(release, { download } = {}) {
     h("div", { class: drawn ? "two" : "" }, rows(release), drawn ? h("div", {}, chart, h("p", { class: "hint" }, caption(release, drawn))) : null),
     h("p", {}, release.sentence),
     h("div", { class: "row" }, downloads(release, download)),
-    release.equivalents ? same(release.equivalents) : null,
+    release.equivalents?.sql ? same(release.equivalents) : null,
     release.hash && !release.rehearsal ? cardOf(release.hash) : null,
   );
 }

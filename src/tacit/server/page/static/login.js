@@ -7,7 +7,8 @@ import { refusal } from "./frame.js";
 /** The page to go to afterwards: one of this service, by its path. */
 function next() {
   const wanted = new URLSearchParams(location.search).get("next") ?? "/";
-  return /^\/(?![/\\])/.test(wanted) ? wanted : "/";
+  const place = new URL(wanted, location.origin);
+  return place.origin === location.origin && wanted.startsWith("/") ? place.pathname + place.search + place.hash : "/";
 }
 
 /** What is sent for a text: the secret of a link stands behind its #, any other text is a token. */
