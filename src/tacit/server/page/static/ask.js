@@ -108,6 +108,7 @@ class Ask {
   }
 
   changed() {
+    this.asking?.abort(); // an offer that is on its way is for another question
     this.current = null;
     this.buttons();
     this.says.setAttribute("aria-busy", "true");
@@ -125,6 +126,7 @@ class Ask {
       fill(this.says, hindrance ? this.refused(hindrance) : null, offered(offer, this.price.isPolicy));
     } catch (error) {
       if (error.name === "AbortError") return;
+      this.current = null;
       fill(this.says, this.refused(error));
     }
     this.says.removeAttribute("aria-busy");
