@@ -131,13 +131,14 @@ def init(
     from ..query.schema.draft import describe
 
     with reporting_errors():
-        proposal, target = None, output or beside(file, ".toml") or file.with_suffix(".toml")
+        proposal = None
         if look:
             from ..engines.duckdb.proposals import propose
 
             with console.status("looking"):
                 proposal = propose(regular("data", file, TABLES))
         text = describe(file, proposal)
+        target = output or beside(file, ".toml") or file.with_suffix(".toml")
         if target.exists():
             says = f"{target} already exists. Remove it, or pass another file as --output."
             raise BadParameter("output", str(target), "a file that does not exist yet", says=says)
