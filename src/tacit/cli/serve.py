@@ -53,6 +53,6 @@ def serve(
         from ..server.serving import run
         from ..server.store import Store
 
-        Store.open(settings.service.store, create=False).close()  # what is wrong with it is told here, once
+        Store.open(settings.service.store, create=False).close()  # a store that cannot be used is reported once, before processes are forked
         say(f"Serving {settings.address}. Press Ctrl+C to end.")
         run(settings)

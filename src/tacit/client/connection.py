@@ -97,7 +97,7 @@ class Connection:
         return reply
 
     def _checked(self, reply: Reply) -> Reply:
-        """A reply that is an answer; what is no answer of tacit's is told as such."""
+        """The answer of a service; a reply that no tacit service wrote raises an error that says so."""
         if reply.status < 400 and reply.status != 202:
             return reply
         try:

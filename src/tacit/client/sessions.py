@@ -25,7 +25,7 @@ _PRICES = ("epsilon", "delta", "rho", "share")
 
 
 class Send(Protocol):
-    """Sends a body to a place of a data set, or asks what is there, and returns what is told."""
+    """Sends a body to a place of a data set, or asks what is there, and returns the answer."""
 
     def __call__(self, place: str, body: Mapping[str, Any] | None = None) -> Any: ...
 

@@ -1,4 +1,4 @@
-"""How the teams of a leaderboard stand: what changes with a submission, what a team is told, and ranks."""
+"""How the teams of a leaderboard stand: what changes with a submission, what a team sees, and ranks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Submission:
-    """What a team is told of a submission: the team's score after it, in the metric's unit, and whether it rose."""
+    """What a team sees of a submission: the team's score after it, in the metric's unit, and whether it rose."""
 
     team: str
     number: int
