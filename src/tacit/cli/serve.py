@@ -53,6 +53,6 @@ def serve(
         from ..server.serving import run
         from ..server.store import Store
 
-        Store.open(settings.service.store, create=False).close()  # a store that cannot be used is reported once, before processes are forked
+        Store.open(settings.service.store, create=False).close()  # reports a bad store once, before processes fork
         say(f"Serving {settings.address}. Press Ctrl+C to end.")
         run(settings)

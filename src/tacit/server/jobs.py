@@ -139,7 +139,9 @@ def run(service: Service, job: Job) -> str:
         raise NotFound("person")
     access = service.authorise(person, Action.BUY, job.dataset)
     request = json.loads(job.request)
-    wanted = workloads.Wanted(**request["wanted"])
+    wanted, fresh = workloads.Wanted(**request["wanted"]), request["fresh"]
+    if fresh is True:
+        fresh = job.id  # a draw that has a name is bought once, however often the job is run
     bought, _ = workloads.answer(
         service,
         access,
@@ -148,7 +150,7 @@ def run(service: Service, job: Job) -> str:
         kind=KINDS[job.kind],
         method=request["method"],
         n=request["n"],
-        fresh=job.id if request["fresh"] else False,  # a draw of this name is bought once, however often the job is run
+        fresh=fresh,
     )
     assert bought.provenance.entry_hash is not None
     return bought.provenance.entry_hash
