@@ -161,7 +161,7 @@ def visit(browser, site):
             ),
         )
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(30_000)  # a busy machine is not a fault of the page
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda dialog: (wrong.append("a dialog opened"), dialog.dismiss()))
         page.on(
@@ -172,7 +172,11 @@ def visit(browser, site):
             page.wait_for_url(f"{site.address}/")
         if path is not None:
             page.goto(path)
-        yield page
+        try:
+            yield page
+        except Exception as error:
+            error.add_note(f"The page at {page.url} says:\n{page.inner_text('body')}")
+            raise
         context.close()
 
     yield opened

@@ -25,7 +25,7 @@ export async function api(path, { method, body, accept = "application/json", sig
   }
   let response;
   try {
-    response = await fetch(`/v1${path}`, request);
+    response = await patient(`/v1${path}`, request);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new ApiError(0, {
@@ -40,6 +40,17 @@ export async function api(path, { method, body, accept = "application/json", sig
   }
   if (!response.ok) throw await failure(response);
   return accept === "application/json" ? answer(response) : response;
+}
+
+/** Asks again, three times at most, where the service has too much to do and says when to come back. */
+async function patient(address, request) {
+  for (let more = 3; ; more--) {
+    const response = await fetch(address, request);
+    const after = Number(response.headers.get("Retry-After") ?? 60);
+    if (more === 0 || ![429, 503].includes(response.status) || after > 5) return response;
+    await new Promise((done) => setTimeout(done, 1000 * after));
+    request.signal?.throwIfAborted();
+  }
 }
 
 async function answer(response) {

@@ -185,18 +185,17 @@ class Ask {
         this.answered.firstChild.focus({ preventScroll: true });
         this.answered.firstChild.scrollIntoView({ block: "start", behavior: "smooth" });
       }
-      if (kind === "asks") await this.spent();
     } catch (error) {
       fill(this.answered, this.refused(error));
-    } finally {
-      this.busy = false;
-      this.buttons();
     }
+    if (kind === "asks") await this.spent();
+    this.busy = false;
+    this.buttons();
   }
 
-  /** After a purchase: what is left, and that the same is free now. */
+  /** After a purchase: what is left, and that the same is free now.  The answer stays where that cannot be learnt. */
   async spent() {
-    this.meter(await get(this.path));
+    await get(this.path).then((dataset) => this.meter(dataset), () => {});
     await this.offer();
   }
 }
