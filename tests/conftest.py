@@ -1,5 +1,6 @@
 """Property tests take the same examples on every machine, and no machine is too slow for them."""
 
+import gc
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported: pytest-xdist already uses every core
@@ -13,6 +14,13 @@ from tacit.testing.postgres import Server
 
 settings.register_profile("same everywhere", deadline=None, derandomize=True, database=None)
 settings.load_profile("same everywhere")
+
+
+def pytest_collection_finish():
+    """Keep the many thousand tests themselves out of every later search for garbage, and search less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(autouse=True, scope="session")
