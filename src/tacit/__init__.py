@@ -80,7 +80,7 @@ from .query.select.aggregates import min_ as min
 from .query.select.aggregates import sum_ as sum
 
 if TYPE_CHECKING:
-    from . import audit, composition, holdout, laws, losses, plots, release, theory, workloads
+    from . import audit, composition, dbapi, holdout, laws, losses, plots, release, theory, workloads
     from .client import connect
     from .curator import Curator
     from .ledger import Ledger
@@ -95,7 +95,18 @@ _LATER = {
     "Release": ".release",
     **{
         part: f".{part}"
-        for part in ("audit", "composition", "holdout", "laws", "losses", "plots", "release", "theory", "workloads")
+        for part in (
+            "audit",
+            "composition",
+            "dbapi",
+            "holdout",
+            "laws",
+            "losses",
+            "plots",
+            "release",
+            "theory",
+            "workloads",
+        )
     },
     "testing": ".testing",
 }
@@ -176,6 +187,7 @@ __all__ = [
     "composition",
     "connect",
     "count",
+    "dbapi",
     "frequency_oracle",
     "greatest",
     "holdout",
