@@ -222,6 +222,7 @@ OWN = {
     ("docs",),
     ("schema",),
     ("serve",),
+    ("mcp",),
     ("audit",),
     ("holdout", "demo"),
     ("holdout", "plan"),

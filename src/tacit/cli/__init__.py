@@ -20,6 +20,7 @@ from . import (
     ledger,
     linear,
     lint,
+    mcp,
     serve,
     tables,
     theory,
@@ -59,6 +60,7 @@ for command in (
     compose.compose,
     audit.audit,
     serve.serve,
+    mcp.mcp,
     docs.docs,
 ):
     app.command()(command)
