@@ -45,6 +45,15 @@ Engine = Annotated[
 ]
 
 
+def token(file: Path | None) -> str:
+    """The token for a service, from a file or from the environment."""
+    text = os.environ.get("TACIT_TOKEN", "") if file is None else file.read_text("utf-8")
+    if not text.strip():
+        says = "A service asks for a token. Pass --token-file, or set TACIT_TOKEN."
+        raise BadParameter("token", "nothing", "given in a file or in TACIT_TOKEN", says=says)
+    return text.strip()
+
+
 @dataclass(frozen=True, kw_only=True)
 class SchemaOptions:
     """A table and its schema."""
@@ -119,11 +128,7 @@ class TableOptions(SchemaOptions):
         """The curator of a data set behind a service."""
         from ..client import connect
 
-        text = os.environ.get("TACIT_TOKEN", "") if self.token_file is None else self.token_file.read_text("utf-8")
-        if not text.strip():
-            says = "A service asks for a token. Pass --token-file, or set TACIT_TOKEN."
-            raise BadParameter("token", "nothing", "given in a file or in TACIT_TOKEN", says=says)
-        return connect(self.url or "", text.strip(), self.data)
+        return connect(self.url or "", token(self.token_file), self.data)
 
     def table(self) -> DeclaredTable:
         """The table with its schema."""
