@@ -10,9 +10,10 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
 
-from tacit import Budget
+from tacit import Budget, Refused
 from tacit.core.errors import BadParameter
 from tacit.holdout import GuessAndCheck, HoldoutSearchCV, Ladder, Memory, ReusableHoldout, Spent, Unanswered
+from tacit.holdout.metrics import auc
 from tacit.ledger import Ledger
 
 N = 4000
@@ -121,6 +122,36 @@ def test_a_list_that_is_too_long_for_a_round_spends_nothing():
     with pytest.raises(BadParameter, match="at most 2 in a round"):
         searched(GridSearchCV(Column(), COLUMNS), rule, keeper=memory)
     assert searched(GridSearchCV(Column(), {"column": [1, 2]}), rule, keeper=memory).holdout_.state.asked == 2
+
+
+def test_processes_need_no_ledger():
+    found = searched(GridSearchCV(Column(), COLUMNS, n_jobs=2), partial(GuessAndCheck, width="0.1"))
+    assert found.holdout_.state.rounds == 1 and found.best_params_ == {"column": 2}
+
+
+def test_what_is_no_search_or_no_rule_is_said():
+    for search, rule, says in (
+        (GridSearchCV, GuessAndCheck, "search must be"),
+        ("grid", GuessAndCheck, "search must be"),
+        (GridSearchCV(Column(), COLUMNS), GuessAndCheck(n=2000, width="0.1"), "rule must be a function of n"),
+    ):
+        with pytest.raises(BadParameter, match=says):
+            HoldoutSearchCV(search, rule).fit(X, Y)
+
+
+def test_numbers_are_no_labels():
+    with pytest.raises(Refused, match="pass `values`"):
+        HoldoutSearchCV(GridSearchCV(Column(), COLUMNS), keeper=Memory()).fit(X, Y + 0.5)
+
+
+def test_a_search_by_the_area_under_the_curve():
+    found = searched(
+        GridSearchCV(Column(), COLUMNS),
+        partial(GuessAndCheck, width="0.1"),
+        values=lambda m, x, y: auc(y, m.predict(x)),
+    )
+    assert found.best_params_ == {"column": 2} and abs(found.best_score_ - 0.95) < 0.1
+    assert abs(found.score(X, Y) - 0.95) < 0.02
 
 
 def test_processes_take_down_questions_and_this_one_asks(tmp_path):

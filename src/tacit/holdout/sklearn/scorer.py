@@ -26,7 +26,7 @@ number outside of that protection, by its method `item` (`_score` in sklearn/mod
 refusal is not raised by the scorer.  It is returned as `NoScore`, which raises it when used as a number.
 
 Processes.  A scorer whose session is in a ledger can be sent to another process, which opens the ledger again
-(`split.py`).
+(`split.py`).  A `ListScorer` needs no ledger for that, as only `settle` asks.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import BadData, Exhausted, Refused, TacitError
-from ..keeper import Keeper
+from ..keeper import Keeper, Memory
 from ..questions import Pairs
 from ..records import row_marks
 from ..rules.rule import Rule, Unanswered
@@ -234,6 +234,11 @@ class HoldoutScorer:
         return self  # a copy of a search asks the same holdout set
 
     def __getstate__(self) -> dict[str, Any]:
+        if isinstance(self.split.keeper, Memory):
+            raise TypeError(
+                "The session of this holdout set is in the memory of this process. Keep it in a ledger, with"
+                " HoldoutSplit(X, y, keeper=Ledger.open(place, budget)), or use n_jobs=1."
+            )
         kept = ("rule", "split", "values", "analyst", "unprotected")
         return {name: vars(self)[name] for name in kept} | {"known_as": self.holdout.fingerprint}
 
@@ -249,9 +254,19 @@ class HoldoutScorer:
 class ListScorer(HoldoutScorer):
     """A scorer for searches that evaluate lists: a score is a `Question`, and `settle` asks a list of them at once."""
 
+    asks = True  # whether the session is in this process: others only take down questions
+
     def _answer(self, question: Question) -> float:
-        self.rule.refuse_if_over(self.holdout.state)
+        if self.asks:
+            self.rule.refuse_if_over(self.holdout.state)
         return question
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: vars(self)[name] for name in ("rule", "split", "values", "analyst", "unprotected")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, asks=False)
+        self._prepare()
 
     def settle(self, results: Sequence[dict[str, Any]]) -> None:
         """Put answers in the place of questions, in the results of scikit-learn for each candidate.

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
-from ...core.errors import BadParameter, Missing, Refused
+from ...core.errors import BadParameter, Missing
 from ...core.parameters import Number, kind_of
 from ..keeper import Keeper
 from ..rules.guess_and_check import GuessAndCheck
 from ..rules.rule import Rule
 from .scorer import HoldoutScorer, ListScorer, Values, correct, mean_of
-from .split import HoldoutSplit
+from .split import Elsewhere, HoldoutSplit
 
 try:
     from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
@@ -25,13 +25,6 @@ except ImportError as error:
     raise Missing(wanted) from error
 
 WITHIN_A_TWENTIETH = partial(GuessAndCheck, width="0.05")
-
-
-class _Elsewhere:
-    """In the place of a ledger, in a search that was read from a file or another process."""
-
-    def start(self, **_: object) -> NoReturn:
-        raise Refused("This search came without its ledger. Set it: search.set_params(keeper=Ledger.open(place)).")
 
 
 class _AsksLists:
@@ -113,8 +106,8 @@ class HoldoutSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, ids: Any = None) -> HoldoutSearchCV:
         """Split the rows, open the session of the holdout rows, and fit the search on the others."""
-        missing = {"cv", "scoring"} - set(self.search.get_params(deep=False))
-        if missing:
+        has_parameters = hasattr(self.search, "get_params") and not isinstance(self.search, type)
+        if not has_parameters or not {"cv", "scoring"} <= set(self.search.get_params(deep=False)):
             raise BadParameter("search", kind_of(self.search), "a search with parameters cv and scoring")
         split = HoldoutSplit(
             X,
@@ -127,8 +120,11 @@ class HoldoutSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             keeper=self.keeper,
         )
         how: dict[str, Any] = {"analyst": self.analyst, "unprotected": self.unprotected}
+        rule: object = self.rule
+        if not callable(rule):
+            raise BadParameter("rule", kind_of(rule), 'a function of n, such as partial(GuessAndCheck, width="0.05")')
         scorer = ListScorer if isinstance(self.search, BaseSearchCV) else HoldoutScorer
-        score = scorer(self.rule(n=split.n), split, self.values, **how)
+        score = scorer(rule(n=split.n), split, self.values, **how)
         search = clone(self.search).set_params(cv=split, scoring=score)
         X, y = split.development if y is not None else (split.development, None)
         self.search_ = _fitted(search, X, y)
@@ -147,7 +143,7 @@ class HoldoutSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             for name in ("scorer_", "_checked_cv_orig"):
                 vars(search).pop(name, None)
         if self.keeper is not None:
-            state["keeper"] = _Elsewhere()
+            state["keeper"] = Elsewhere()
         return state
 
     def __getattr__(self, name: str) -> Any:
