@@ -164,6 +164,7 @@ def test_functions_on_the_command_line(tmp_path, monkeypatch):
         "def laplace(x, n): return rng.laplace(x, 1, n)\n"
         "def total(records): return sum(records) + float(rng.laplace(0, 5))\n"
         "number = 3\n"
+        "def broken(x): raise KeyError(x)\n"
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
@@ -186,6 +187,8 @@ def test_functions_on_the_command_line(tmp_path, monkeypatch):
         (("noise_for_tests:nothing", *few, "--claim", "1"), "noise_for_tests:nothing cannot be found"),
         (("no_such_module:f", *few, "--claim", "1"), "no_such_module:f cannot be found"),
         (("noise_for_tests:number", *few, "--claim", "1"), "must be a function"),
+        (("noise_for_tests:broken", "--pair", "0,1", "--claim", "1"), "broken failed with KeyError"),
+        (("noise_for_tests:laplace", "--pair", "0,1", "--claim", "1"), "with --batch, with an input and a number"),
         (("noise_for_tests:laplace", "--claim", "1"), "give --claim and --pair"),
         (("noise_for_tests:laplace", "--pair", "0", "--claim", "1"), "two JSON values"),
         (("noise_for_tests:laplace", "--pair", "a,b", "--claim", "1"), "JSON values"),

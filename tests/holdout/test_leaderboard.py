@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from tacit import Budget, Refused
 from tacit.cli import app
 from tacit.core.errors import BadData, BadParameter
-from tacit.holdout import Leaderboard, Memory, Submission, histories
+from tacit.holdout import Leaderboard, Memory, Submission, histories, metrics
 from tacit.holdout.board import attack
 from tacit.holdout.board.files import read_predictions, read_solution
 from tacit.holdout.board.ladder import UNIT, TeamLadder, final_statement
@@ -195,11 +195,55 @@ def test_metrics_against_their_definitions():
         assert metric.shown(score) == pytest.approx(value, abs=2e-3) and metric.shown(1.0) == 0
     wide = Metric.read("mae", ("-10", "10"))
     assert wide.shown(wide.total(np.array([99.0, 5]), np.array([10.0, 0])) / (2 * UNIT)) == pytest.approx(2.5, abs=0.02)
-    assert set(NAMES) == {*known, "accuracy"}
+    assert set(NAMES) == {*known, "accuracy", "auc"}
     assert canonical(1) == canonical("1.0") == canonical(" 1 ") != canonical("1a")
-    for wrong in (("auc", None), ("mae", None), ("mae", (1, 1)), ("brier", (0, 1)), ("rmse", ("a", 1))):
+    for wrong in (("f1", None), ("auc", (0, 1)), ("mae", None), ("mae", (1, 1)), ("brier", (0, 1)), ("rmse", ("a", 1))):
         with pytest.raises(BadParameter):
             Metric.read(*wrong)
+
+
+def test_the_area_under_the_curve_is_as_accurate_as_its_rarer_label():
+    rng, rare = np.random.default_rng(8), {str(i): int(i % 10 == 0) for i in range(20_000)}
+    parts = {key: i >= 10_000 for i, key in enumerate(rare)}
+    board = Leaderboard.open(Memory(), rare, parts, teams=2, quota=2, metric="auc")
+    assert board.ladder.n == 1000 and board.final_statement.width == final_statement(1000, 2, Fraction(1, 20)).width
+    scores = {
+        key: label + 1e6 * noise for (key, label), noise in zip(rare.items(), rng.normal(size=20_000), strict=True)
+    }
+    useless, perfect = board.submit("ada", scores), board.submit("bob", {key: 5 * label for key, label in rare.items()})
+    assert abs(useless.score - 0.5) < 0.05 and perfect.score == 1
+    assert board.submit("ada", dict.fromkeys(rare, 0)).score == useless.score  # ties are half, and no better
+    (first, second), truth = (
+        board.close(),
+        metrics.auc(*zip(*((rare[k], scores[k]) for k in rare if parts[k]), strict=True)),
+    )
+    assert (first["team"], first["score"]) == ("bob", 1) and second["score"] == pytest.approx(
+        float(truth.mean), abs=1e-6
+    )
+    for wrong in ("nan", "inf", "good"):
+        with pytest.raises(BadParameter, match="finite number"):
+            Leaderboard.open(Memory(), rare, teams=2, metric="auc").submit("ada", dict.fromkeys(rare, wrong))
+    with pytest.raises(BadParameter, match="at least 2 in each part"):
+        Leaderboard.open(Memory(), dict.fromkeys(rare, 1), teams=2, metric="auc")
+    with pytest.raises(BadParameter, match="of the rarer label are too few"):
+        Leaderboard.open(
+            Memory(),
+            {str(i): int(i < 8) for i in range(9000)},
+            {str(i): i % 2 > 0 for i in range(9000)},
+            teams=2,
+            metric="auc",
+        )
+
+
+def test_people_are_of_teams():
+    """Where a service holds the board."""
+    assert opened().team_of("anybody") == "anybody"
+    assert opened(teams=["ada", "bob"]).team_of("bob") == "bob" and opened(teams=["ada"]).team_of("eve") is None
+    board = opened(teams=["red", "blue"], members={"ada": "red", "bob": "red", "eve": "blue"})
+    assert [board.team_of(who) for who in ("ada", "bob", "eve", "red", "carl")] == ["red", "red", "blue", None, None]
+    for teams, members in ((5, {"ada": "red"}), (["red"], {"ada": "blue"}), (["red"], {"": "red"})):
+        with pytest.raises(BadParameter):
+            opened(teams=teams, members=members)
 
 
 @pytest.mark.parametrize(("teams", "rungs", "k"), [(1, 2, 4), (2, 2, 4), (3, 2, 3), (2, 3, 3)])

@@ -25,6 +25,15 @@ def test_the_area_under_the_curve_is_that_of_all_pairs() -> None:
     assert float(found.mean) == pytest.approx(learn.roc_auc_score(Y, scores))
 
 
+def test_what_is_no_number_is_refused() -> None:
+    for y, predicted in ((["a"], ["b"]), ([math.nan], [1.0]), ([1.0], [None])):
+        with pytest.raises(BadData):
+            metrics.squared_error(y, predicted, most=1)
+    for values in (["a"], [None], [math.nan], [2]):
+        with pytest.raises(BadData):
+            Growing().add(values)
+
+
 def test_an_area_is_a_mean_of_matched_pairs() -> None:
     """Averaged over all ways to match, which is what the bound rests on."""
     ones, zeros = np.array([0.3, 0.8]), np.array([0.1, 0.3, 0.9])

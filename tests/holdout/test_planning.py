@@ -3,13 +3,16 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from tacit.composition import rho_for, zcdp_to_epsilon
 from tacit.core.errors import BadParameter
 from tacit.holdout import (
     GaussianAnswers,
+    GuessAndCheck,
     Ladder,
+    Memory,
     ReusableHoldout,
     compare,
     max_questions,
@@ -18,7 +21,7 @@ from tacit.holdout import (
     transfer,
 )
 from tacit.holdout.planning import METHODS
-from tacit.holdout.ranking import table
+from tacit.holdout.ranking import FINE, table
 
 BETA = "0.05"
 CASES = [(10_000, 10), (10_000, 1000), (10**6, 100), (10**6, 50_000)]
@@ -173,3 +176,19 @@ def test_bad_parameters() -> None:
     ):
         with pytest.raises(BadParameter):
             call()
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "rounds", "accuracy"),
+    [(2000, 500, 1, None), (2000, 500, 1, "0.95"), (10_000, 500, 10, "0.95"), (2000, 500, None, "0.98")],
+)
+def test_guess_and_check_answers_as_planned(n: int, k: int, rounds: int | None, accuracy: str | None) -> None:
+    (plan,) = [each for each in compare(n, k, rounds=rounds, accuracy=accuracy, wrong=1) if each.method.startswith("g")]
+    resolution = FINE if rounds == 1 else Fraction(1, 128)
+    rule = GuessAndCheck(
+        n=n, width=math.ceil(plan.width * 10**6) / 10**6, questions=k, rounds=rounds, resolution=resolution, grid=FINE
+    )
+    right = round(n * float(accuracy or "0.5"))
+    desk = rule.open(np.arange(n), keeper=Memory())
+    mean = desk.ask((0.0 if rounds == 1 else right / n, np.arange(n) < right))
+    assert abs(mean - right / n) <= float(rule.resolution)

@@ -33,12 +33,16 @@ ALL = Policy(fresh=True, streams=True, workloads=True, synthetic=True)
 class Server:
     """A server on this machine."""
 
-    def __init__(self, folder: Path, **tls: Path) -> None:
+    def __init__(self, folder: Path, *, boards: Path | None = None, **tls: Path) -> None:
         self.folder = folder
         for name in ("data", "ledgers"):
             (folder / name).mkdir()
         places = Places(
-            store=str(folder / "service.store"), ledgers=folder / "ledgers", roots=(folder / "data",), port=0
+            store=str(folder / "service.store"),
+            ledgers=folder / "ledgers",
+            roots=(folder / "data",),
+            boards=None if boards is None else str(boards),
+            port=0,
         )
         self.settings = Settings(service=places, limits=Limits(requests=1_000_000, questions=64, running=64))
         self.store = Store.open(self.settings.service.store, create=True)

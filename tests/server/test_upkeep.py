@@ -18,6 +18,7 @@ from cryptography.x509.oid import NameOID
 
 from tacit import Budget
 from tacit.core.errors import BadParameter
+from tacit.holdout import Leaderboard
 from tacit.ledger import Ledger
 from tacit.ledger.stores.sqlite import TRIGGERS
 from tacit.server.backup import backup
@@ -136,6 +137,19 @@ def test_a_backup_is_complete_and_private(machine, tmp_path):
     assert (tmp_path / "copy" / "anchors").read_text() == f"people {head.seq}:{head.hash}\n"
     with Ledger.open(tmp_path / "copy" / "people.ledger") as ledger:
         assert ledger.verify(head) == head
+
+
+def test_leaderboards_are_checked_and_copied(machine, tmp_path):
+    (machine / "service.toml").write_text('[service]\nboards = "ledgers/leader-boards.ledger"\n')
+    settings = Settings.load(machine / "service.toml", {})
+    assert len(wrong(machine)) == 1 and "leader-boards.ledger" in wrong(machine)[0]
+    with Ledger.open(settings.service.boards, Budget(epsilon=1)) as ledger:
+        Leaderboard.open(ledger, {str(i): i % 2 for i in range(500)}, teams=1, quota=2)
+    assert wrong(machine) == []
+    with Store.open(machine / "service.store") as store:
+        assert [*backup(store, tmp_path / "copy", settings.service.boards).heads] == ["people", "leader-boards"]
+    with Ledger.open(tmp_path / "copy" / "leader-boards.ledger") as ledger:
+        assert Leaderboard(ledger).ladder.submissions == 2
 
 
 def test_a_backup_says_what_postgresql_keeps(server, tmp_path):

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from ..core.errors import BadParameter
+from ..core.errors import BadParameter, TacitError
 from ..core.parameters import function, one_of
 from .output import Plot, console, record_table, reporting_errors, save_plot
 
@@ -104,7 +104,14 @@ def _audit_function(names: list[str], claim: str | None, pairs: list[Any], how: 
     claimed: dict[str, Any] = {one_of("claim", notion.strip() or "epsilon", ("epsilon", "mu")): value}
     run = _function(names[0])
     with console.status("auditing"):
-        verdict = check(run, pairs, **claimed, **how)
+        try:
+            verdict = check(run, pairs, **claimed, **how)
+        except TacitError:
+            raise
+        except Exception as error:  # of the function: no verdict, which would exit with 1
+            why = f"{names[0]} failed with {type(error).__name__}: {error}."
+            says = f"{why} It is called with an input alone or, with --batch, with an input and a number."
+            raise BadParameter("function", names[0], "a function of an input", says=says) from error
     if len(pairs) > 1:
         x, y = map(json.dumps, verdict.pair)
         console.print(escape(f"The worst of {len(pairs)} pairs: {x} and {y}"), soft_wrap=True)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from .output import reporting_errors
-from .table_options import token_of
+from .table_options import token
 
 
 def mcp(
@@ -37,6 +37,6 @@ def mcp(
         from ..client import Connection, Remote
 
         limit = Fraction(probability("alone", alone))
-        with Remote(Connection(url, token_of(token_file), timeout=60.0, authority=None, plain=False)) as service:
+        with Remote(Connection(url, token(token_file), timeout=60.0, authority=None, plain=False)) as service:
             desk = RemoteDesk(service, limit)
             server(lambda _: desk).run()

@@ -45,6 +45,15 @@ Engine = Annotated[
 ]
 
 
+def token(file: Path | None) -> str:
+    """The token for a service, from a file or from the environment."""
+    text = os.environ.get("TACIT_TOKEN", "") if file is None else file.read_text("utf-8")
+    if not text.strip():
+        says = "A service asks for a token. Pass --token-file, or set TACIT_TOKEN."
+        raise BadParameter("token", "nothing", "given in a file or in TACIT_TOKEN", says=says)
+    return text.strip()
+
+
 @dataclass(frozen=True, kw_only=True)
 class SchemaOptions:
     """A table and its schema."""
@@ -119,7 +128,7 @@ class TableOptions(SchemaOptions):
         """The curator of a data set behind a service."""
         from ..client import connect
 
-        return connect(self.url or "", token_of(self.token_file), self.data)
+        return connect(self.url or "", token(self.token_file), self.data)
 
     def table(self) -> DeclaredTable:
         """The table with its schema."""
@@ -161,15 +170,6 @@ class TableOptions(SchemaOptions):
         budget = parse_budget(self.budget) if self.budget else None
         more: dict[str, Any] = {"public": public.values(), "analyst": self.analyst, "least_share": self.least_share}
         return Curator(table, ledger=self.ledger_place, budget=budget, **more)
-
-
-def token_of(file: Path | None) -> str:
-    """The token of who asks, from a file or from TACIT_TOKEN."""
-    text = os.environ.get("TACIT_TOKEN", "") if file is None else file.read_text("utf-8")
-    if not text.strip():
-        says = "A service asks for a token. Pass --token-file, or set TACIT_TOKEN."
-        raise BadParameter("token", "nothing", "given in a file or in TACIT_TOKEN", says=says)
-    return text.strip()
 
 
 def table_command(act: Callable[..., None], buys: bool = False) -> Callable[..., None]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from urllib.parse import quote
 
 from ..core.errors import BadParameter
 from ..core.parameters import instance, positive
 from .connection import Connection
 from .curator import RemoteCurator
+
+if TYPE_CHECKING:
+    from .board import RemoteBoard
 
 
 class Remote:
@@ -29,6 +32,12 @@ class Remote:
         """The curator of a data set."""
         facts = self.connection.request("GET", f"/v1/datasets/{quote(instance('dataset', name, str), safe='')}").json()
         return RemoteCurator(self.connection, facts, self.analyst)
+
+    def board(self, name: str = "board") -> RemoteBoard:
+        """A leaderboard."""
+        from .board import RemoteBoard
+
+        return RemoteBoard(self.connection, name)
 
     def close(self) -> None:
         """Close the connections."""

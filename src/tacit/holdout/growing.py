@@ -11,8 +11,8 @@ its mean over q from a Beta(a, b) law,
     M_t(p)  =  B(a + x, b + t - x) / B(a, b)  /  (p^x (1-p)^(t-x)).
 By Ville's inequality M_t(p) reaches 1/beta at any t with probability at most beta: the interval of all p with M_t(p) <
 1/beta holds at every t.  ln M_t(p) is convex in p, and least at p = x/t, so these are an interval.  It is about t
-kl(x/t, p) - (1/2) ln t: the price of looking at any time instead of once is half a logarithm, less than that of some
-dozen looks by Bonferroni (`looks`).
+kl(x/t, p) - (1/2) ln t: the price of looking at any time instead of once is half a logarithm, that of about sixty
+looks at 10,000 values by Bonferroni (`looks`).
 
 References.  Ville 1939; Robbins, Annals of Mathematical Statistics 41 (1970); Howard, Ramdas, McAuliffe, Sekhon, Annals
 of Statistics 49 (2021); Waudby-Smith, Ramdas, JRSS B 86 (2024), who bet adaptively and gain where values vary little.
@@ -53,8 +53,8 @@ class Growing:
 
     def add(self, values: object) -> Growing:
         """The same experiment after more values."""
-        array = np.asarray(values, np.float64).ravel()
-        if not bool(np.all((array >= 0) & (array <= 1))):
+        array = np.asarray(values).ravel()
+        if array.dtype.kind not in "biuf" or not bool(np.all((array >= 0) & (array <= 1))):
             raise BadData("values", "some that are not", "from 0 to 1, without NaN")
         total = math.fsum([self.total, *array.tolist()])
         return Growing(self.beta, self.heads, self.tails, self.count + array.size, min(total, self.count + array.size))

@@ -75,6 +75,8 @@ def log_loss(y: Any, probability: Any, *, most: Number) -> Floats:
 def squared_error(y: Any, predicted: Any, *, most: Number) -> Floats:
     """(y - prediction)^2, in units of `most`^2, and at most 1: errors beyond `most` count as `most`."""
     y, predicted = _columns(y, predicted)
+    if not all(each.dtype.kind in "biuf" and not np.isnan(each).any() for each in (y, predicted)):
+        raise BadData("y and predictions", "something else", "one number for each record, without NaN")
     cap = float(positive("most", most))
     off = np.abs(y.astype(np.float64) - predicted.astype(np.float64)) / cap
     return np.asarray(np.minimum(off, 1.0) ** 2, np.float64)

@@ -28,7 +28,7 @@ from ..core.errors import BadParameter
 from ..core.parameters import Number, probability, several, whole
 from . import histories, planning, transfer
 from .planning import HoldoutPlan
-from .rules.guess_and_check import GuessAndCheck
+from .rules.guess_and_check import SURE, GuessAndCheck
 from .rules.ladder import Ladder, ParameterFreeLadder
 from .rules.reusable import ReusableHoldout
 from .rules.rule import State, Statement
@@ -74,7 +74,8 @@ def guess_and_check(use: Use) -> HoldoutPlan:
     before = 0 if one else min(use.wrong, use.questions - 1)
     margin = float(rule.resolution) if one else max(use.gap, float(rule.resolution))
     width = use.half_width(rule.nats(State(before, before))) + margin
-    least = histories.deviation(use.n, rule.nats(State())) + float(rule.resolution / 2)  # below, the rule is refused
+    low, high = histories.interval(SURE, use.n, rule.nats(State()))
+    least = (high - low) / 2 + float(rule.resolution / 2)  # below, the rule is refused
     needs = "" if one else f"{use.wrong} wrong guesses"
     total = (max(width, least) + rule.rounding) * histories.OUTWARD
     return HoldoutPlan("guess and check", use.n, use.questions, total, needs=needs)

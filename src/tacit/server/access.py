@@ -34,6 +34,8 @@ class Action(Enum):
     HISTORY = "look at what was bought", _PEOPLE
     JOBS = "follow one's own jobs", _PEOPLE
     APPROVALS = "look at requests for approval, one's own or, as an owner, everybody's", _PEOPLE
+    BOARD = "take part in a leaderboard", _PEOPLE
+    CLOSE_BOARD = "close a leaderboard", _OWNERS
     APPROVE = "decide on a request for approval", _OWNERS
     LEDGER = "read, verify and export a ledger", _OWNERS
     POLICIES = "set what may be bought", _OWNERS

@@ -1,6 +1,7 @@
 """A backup of everything that the service must not lose: the ledgers of all data sets with their keys, and the store.
 
     FOLDER/NAME.ledger, NAME.ledger.key    one ledger for each data set, verified
+    FOLDER/leader-boards.ledger            the ledger of leaderboards, if there is one; no data set has this name
     FOLDER/service.store                   the store, copied last, so that it knows of every revocation until then
     FOLDER/anchors                         the head of each ledger; written when all the rest is complete
 
@@ -19,6 +20,8 @@ from ..ledger import Head, Ledger
 from ..ledger.stores.sqlite import synced
 from .store import Store
 
+BOARDS = "leader-boards"
+
 
 @dataclass(frozen=True)
 class Backup:
@@ -28,8 +31,11 @@ class Backup:
     elsewhere: list[str]
 
 
-def backup(store: Store, folder: str | os.PathLike[str]) -> Backup:
-    """Copy all ledgers and the store to a new folder, which only its owner can read, while they are in use."""
+def backup(store: Store, folder: str | os.PathLike[str], boards: str | None = None) -> Backup:
+    """Copy all ledgers and the store to a new folder, which only its owner can read, while they are in use.
+
+    `boards` is the ledger of leaderboards.
+    """
     target = Path(folder)
     try:
         target.mkdir(mode=0o700)
@@ -39,13 +45,14 @@ def backup(store: Store, folder: str | os.PathLike[str]) -> Backup:
         ) from None
     heads: dict[str, Head] = {}
     elsewhere = []
-    for dataset in store.datasets():
-        with Ledger.open(dataset.ledger) as ledger:
-            if "://" in dataset.ledger:
-                elsewhere.append(f"the ledger of {dataset.name}")
+    places = {dataset.name: dataset.ledger for dataset in store.datasets()}
+    for name, place in (places | ({} if boards is None else {BOARDS: boards})).items():
+        with Ledger.open(place) as ledger:
+            if "://" in place:
+                elsewhere.append(f"the ledger of {name}")
                 ledger.seal.copy(target / ledger.seal.path.name)
             else:
-                heads[dataset.name] = ledger.backup(target / f"{dataset.name}.ledger")
+                heads[name] = ledger.backup(target / f"{name}.ledger")
     if "://" in store.place:
         elsewhere.append("the store")
     else:

@@ -113,6 +113,17 @@ def _store(settings: Settings) -> Iterator[Finding]:
         yield Finding("people", "There is no owner yet. Run: tacit user add NAME --role owner", wrong=True)
     for dataset in datasets:
         yield from _dataset(dataset, settings)
+    if settings.service.boards is not None:
+        yield from _boards(settings.service.boards)
+
+
+def _boards(place: str) -> Iterator[Finding]:
+    try:
+        with Ledger.open(place) as ledger:
+            head = ledger.verify()
+        yield Finding("leaderboards", f"their ledger is sound; head {head.seq}:{head.hash}")
+    except TacitError as error:
+        yield Finding("leaderboards", str(error), wrong=True)
 
 
 def _dataset(dataset: DataSet, settings: Settings) -> Iterator[Finding]:

@@ -110,6 +110,7 @@ class Service:
     store: Annotated[str, _place] = "service.store"
     ledgers: Annotated[Path, _path] = Path("ledgers")  # the folder of new ledgers
     roots: Annotated[tuple[Path, ...], _paths] = (Path("data"),)  # folders under which the files of data sets may lie
+    boards: Annotated[str | None, _place] = None  # the ledger of leaderboards
     databases: Annotated[tuple[str, ...], _texts] = ()  # databases in which tables and ledgers may be
     host: Annotated[str, _text] = "127.0.0.1"
     port: Annotated[int, _whole(0, 65535)] = 8765

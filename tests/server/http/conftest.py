@@ -12,6 +12,8 @@ import pytest
 
 import tacit
 from server.serving import Server
+from tacit.holdout import Leaderboard
+from tacit.ledger import Ledger
 from tacit.server.policy import Policy, Price
 
 CANARY = "zqcanary"  # within private values, and nowhere else
@@ -31,6 +33,7 @@ values = ["north", "south"]
 [columns.note]
 type = "text"
 """
+SOLUTION = {f"row {i}": f"{CANARY}{i % 2}" for i in range(600)}  # of a leaderboard
 COUNT = {"sql": "SELECT region, COUNT(*) AS n FROM people GROUP BY region", "terms": {"epsilon": "0.5"}}
 
 
@@ -53,7 +56,10 @@ class World:
     """A server, and requests to it as anybody."""
 
     def __init__(self, folder) -> None:
-        self.server = Server(folder)
+        self.server = Server(folder, boards=folder / "boards.ledger")
+        with Ledger.open(folder / "boards.ledger", tacit.Budget(epsilon=1)) as ledger:
+            teams = {"teams": {"red": 5, "ana": 2}, "members": {"ana": "red", "carl": "red"}}
+            Leaderboard.open(ledger, SOLUTION, {key: i % 2 > 0 for i, key in enumerate(SOLUTION)}, **teams)
         self.store, self.service = self.server.store, self.server.service
         rows = [
             {

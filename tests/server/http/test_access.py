@@ -10,7 +10,7 @@ from tacit.server.http import bodies
 from tacit.server.http.app import all_routes
 from tacit.server.http.routes import Route
 
-from .conftest import COUNT
+from .conftest import COUNT, SOLUTION
 
 BODIES = {
     bodies.Purchase: COUNT,
@@ -34,6 +34,8 @@ BODIES = {
     bodies.NewDataSet: {"name": "more", "tables": [{"data": "more.parquet"}]},
     bodies.Decision: {"approved": False},
     bodies.Login: {"token": "no token"},
+    bodies.Predictions: {"predictions": dict.fromkeys(SOLUTION, "0")},
+    bodies.Choice: {"number": 1},
 }
 
 
@@ -51,7 +53,8 @@ def things(world):
     token = next(each.id for each in world.store.tokens("spare"))
     world.wait_for_expiry()
     named = {"hash": bought["hash"], "job": job, "approval": waiting["id"], "person": "spare", "token": token}
-    return {**named, "subject": "person:spare", "topic": "nothing", "table": "none", "stream": stream, "online": online}
+    named |= {"subject": "person:spare", "topic": "nothing", "table": "none", "board": "board"}
+    return {**named, "stream": stream, "online": online}
 
 
 @pytest.fixture(scope="module")

@@ -86,11 +86,11 @@ def publish(
 def backup(
     folder: Annotated[Path, typer.Argument(help="A folder that does not exist yet.")], config: Config = None
 ) -> None:
-    """Copy the store and the ledgers of all data sets, while they are in use, to a new folder."""
+    """Copy the store, the ledgers of all data sets and that of leaderboards, while they are in use, to a new folder."""
     from ...server.backup import backup as copy
 
-    with opened(config) as (_, store):
-        made = copy(store, folder)
+    with opened(config) as (settings, store):
+        made = copy(store, folder, settings.service.boards)
         for name, head in made.heads.items():
             say(f"{name}: its ledger is copied and sound; head {head.seq}:{head.hash}")
         say(

@@ -77,32 +77,36 @@ class Leaderboard:
         bounds: Sequence[Any] | None = None,
         beta: Number = "0.05",
         name: str = "board",
+        members: Mapping[str, str] | None = None,
     ) -> Leaderboard:
         """Open a board on these labels by id.
 
         `final` says which ids are in the final part, or how large a share of them is.  `teams` is the largest number of
         teams, or their names, or their names with a quota for each; other teams have `quota` submissions.  `bounds` are
-        the least and the largest label, for mae and rmse.
+        the least and the largest label, for mae and rmse.  `members` are the teams of people by their names, where a
+        service holds the board; without them a person is the team of that name.
         """
         kept: Keeper = THIS_PROCESS if keeper is None else keeper
         ids = [str(key).strip() for key in labels]
         if len(set(ids)) != len(ids):
             raise BadData("labels", "an id twice", "each id once")
         scale = Metric.read(metric, bounds)
-        scale.labels(list(labels.values()))
+        true = scale.labels(list(labels.values()))
         last = _final_part(kept, ids, labels, final)
         quotas, most, questions = _quotas(teams, quota)
-        n = len(ids) - sum(last)
-        if min(n, sum(last)) < 2:
-            raise BadParameter("final", sum(last), f"some of {len(ids)} rows, and not all of them, at least 2 each")
+        n, final_n = (scale.size(true[np.array(last) == part]) for part in (False, True))
+        if min(n, final_n) < 2:
+            allowed = f"some of {len(ids)} rows, and not all of them, at least 2 in each part, by auc of each label"
+            raise BadParameter("final", sum(last), allowed)
         share = probability("beta", beta)
         ladder = TeamLadder.best(n, most, questions, share)
         if ladder.promise.width >= 0.5:
+            rows = f"{n} public rows{' of the rarer label' * (scale.name == 'auc')}"
             raise BadParameter(
                 "labels",
                 n,
                 "more rows",
-                says=f"{n} public rows are too few for {questions} submissions of {most} teams: scores would be within"
+                says=f"{rows} are too few for {questions} submissions of {most} teams: scores would be within"
                 f" {ladder.promise.width:.2g} of the truth. Use more rows, fewer teams or smaller quotas.",
             )
         board = _name("name", name)
@@ -115,6 +119,8 @@ class Leaderboard:
             "teams": quotas,
             "quota": whole("quota", quota),
         }
+        if members:
+            facts["members"] = {_name("member", who): _member_of(team, quotas) for who, team in members.items()}
         key = _digest("board", board)
         sketch = unknown(kept, key, np.array(ids), ids=np.array(ids))
         written = zlib.compress(json.dumps(facts).encode())
@@ -148,6 +154,12 @@ class Leaderboard:
         """All ids, their labels, and which are final."""
         ids = self._facts["ids"]
         return ids, self.metric.labels(self._facts["labels"]), np.array(self._facts["final"], np.bool_)
+
+    def team_of(self, person: str) -> str | None:
+        """The team that a person of a service submits for, or None."""
+        members, teams = self._facts.get("members"), self._facts["teams"]
+        team = person if members is None else members.get(person)
+        return team if not teams or team in teams else None
 
     def submit(self, team: str, predictions: Mapping[Any, object]) -> Submission:
         """Score a team's predictions by id.  The same predictions again are the same submission, and free."""
@@ -270,13 +282,18 @@ class Leaderboard:
         totals = self._now.final
         if totals is None:
             raise Refused("This leaderboard is not closed yet.")
-        rows = int(self._parts[2].sum())
-        return ranked(totals, lambda total: self._interval(total / (rows * UNIT), self.final_statement))
+        whole = self._final_size * UNIT
+        return ranked(totals, lambda total: self._interval(total / whole, self.final_statement))
 
     @property
     def final_statement(self) -> Statement:
         """The guarantee of all final scores."""
-        return final_statement(int(self._parts[2].sum()), self.ladder.teams, self.ladder.beta)
+        return final_statement(self._final_size, self.ladder.teams, self.ladder.beta)
+
+    @property
+    def _final_size(self) -> int:
+        _, labels, final = self._parts
+        return self.metric.size(labels[final])
 
     def _interval(self, score: float, statement: Statement) -> Row:
         """A score and the interval of the true one, in the unit of the metric."""
@@ -309,6 +326,13 @@ def _quotas(teams: int | Sequence[str] | Mapping[str, int], quota: int) -> tuple
     return quotas, len(quotas), sum(quotas.values())
 
 
+def _member_of(team: str, quotas: Mapping[str, int]) -> str:
+    """The team of a member, which must be one that is named."""
+    if (checked := _name("team", team)) not in quotas:
+        raise BadParameter("members", team, "people and their teams, which must be named by `teams`")
+    return checked
+
+
 def _final_part(keeper: Keeper, ids: list[str], labels: Mapping[str, object], final: Any) -> list[bool]:
     """Whether each id is in the final part: as it is given, or the ids of smallest keyed marks."""
     if isinstance(final, Mapping):
@@ -335,8 +359,12 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256(json.dumps(["leaderboard", *parts]).encode()).hexdigest()
 
 
+def solution_key(board: str) -> str:
+    """The key under which a ledger has the solution of a board."""
+    return _digest("solution", _name("name", board))
+
+
 def _solution(keeper: Keeper, board: str) -> Session:
     """The session that keeps the solution and the terms of a board: one step, from nothing."""
     purpose = Purpose("private value", f"solution of leaderboard {board}")
-    key = _digest("solution", board)
-    return free_session(keeper, key=key, first=b"", analyst="leaderboard", purpose=purpose)
+    return free_session(keeper, key=solution_key(board), first=b"", analyst="leaderboard", purpose=purpose)

@@ -1,13 +1,15 @@
 """Metrics of a leaderboard: each gives every row a value in [0, 1], higher if better, and the score is their mean.
 
     accuracy    whether the label was predicted
+    auc         the share of pairs of a row of label 1 and one of label 0 that are in the right order, ties half
     brier       1 - (p - y)^2, for the probability p of label 1
     logloss     1 - min(-ln p, c) / c, for the probability p of the true label 0 or 1, where c = -ln 0.01
     mae         1 - |p - y| / (upper - lower), where both are clamped to the declared range
     rmse        1 - (p - y)^2 / (upper - lower)^2
 
-A score is shown in the unit of its metric, such as a mean absolute error.  What is no mean of bounded values, such as
-the area under a curve, has no place here: the promise would not hold for it.
+A score is shown in the unit of its metric, such as a mean absolute error.  The area under the curve is a mean of pairs,
+as accurate as a mean of as many rows as the rarer label has (`holdout/metrics.py`); so the promise of a board by it
+tells how many these are.  What is no bounded mean has no place here: the promise would not hold for it.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,9 +26,10 @@ from numpy.typing import NDArray
 from ...core.errors import BadData, BadParameter
 from ...core.exact import Floats
 from ...core.parameters import one_of, rational
+from ..metrics import auc
 from .ladder import UNIT
 
-NAMES = ("accuracy", "brier", "logloss", "mae", "rmse")
+NAMES = ("accuracy", "auc", "brier", "logloss", "mae", "rmse")
 _RANGED = ("mae", "rmse")
 _CLIP = 0.01  # least probability that counts in a log-loss
 
@@ -53,10 +57,8 @@ class Metric:
             raise BadParameter("bounds", [lower, upper], "two numbers that ascend")
         return cls(name, lower, upper)
 
-    @property
-    def lower_is_better(self) -> bool:
-        """Whether a small number is good, as it is shown."""
-        return self.name != "accuracy"
+    def __str__(self) -> str:
+        return self.name
 
     def predictions(self, values: Sequence[object], ids: Sequence[str]) -> NDArray[Any]:
         """Predictions in the order of these ids, checked; messages may show them, since the team wrote them."""
@@ -67,7 +69,8 @@ class Metric:
             return np.array(labels, object)
         wanted = "a probability from 0 to 1" if self.name in ("brier", "logloss") else "a finite number"
         numbers = np.array([_number(value) for value in values])
-        fine = np.isfinite(numbers) if self.name in _RANGED else (numbers >= 0) & (numbers <= 1)
+        any_number = self.name in ("auc", *_RANGED)
+        fine = np.isfinite(numbers) if any_number else (numbers >= 0) & (numbers <= 1)
         if not fine.all():
             i = int(np.argmin(fine))
             says = f"The prediction for id {ids[i]!r} must be {wanted}; got {str(values[i])[:40]!r}."
@@ -88,10 +91,17 @@ class Metric:
             raise BadData("labels", f"another in row {int(np.argmin(fine)) + 1} of the solution", wanted)
         return labels
 
+    def size(self, labels: NDArray[Any]) -> int:
+        """How many rows a score is as accurate as a mean of: all of them, or those of the rarer label."""
+        return min(int((labels == 0).sum()), int((labels == 1).sum())) if self.name == "auc" else len(labels)
+
     def total(self, predictions: NDArray[Any], labels: NDArray[Any]) -> int:
-        """The sum of the rows' values, in steps of 1/1024."""
+        """The score times `size`, in steps of 1/1024."""
         if self.name == "accuracy":
             return UNIT * int(np.count_nonzero(predictions == labels))
+        if self.name == "auc":
+            pairs = auc(labels, predictions)
+            return math.floor(pairs.mean * pairs.independent * UNIT + Fraction(1, 2))
         values = self._values(predictions.astype(np.float64), labels.astype(np.float64))
         return int(np.floor(np.clip(values, 0, 1) * UNIT + 0.5).astype(np.int64).sum())
 
@@ -107,7 +117,7 @@ class Metric:
     def shown(self, score: float) -> float:
         """A score in the unit of the metric."""
         match self.name:
-            case "accuracy":
+            case "accuracy" | "auc":
                 return score
             case "brier":
                 return 1 - score

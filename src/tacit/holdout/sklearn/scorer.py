@@ -16,18 +16,23 @@ refused.  Whatever is passed, no more is computed from the holdout set than the 
 Which columns.  Selectors of features pass some of the columns.  Columns of a data frame are known by their names, and
 columns of an array by their values on the validation rows; those that agree on all of these count as one.
 
+Lists.  A search that evaluates a list of candidates at once need not ask about them one after another.  `ListScorer`
+only takes down the question about each model, as a `Question`; the search hands all of them to `settle`, which asks
+them as one round, the bound for which is Bonferroni's (`histories.py`).
+
 Errors.  scikit-learn catches what a scorer raises, and takes `error_score`, NaN by default, for the score: then the
 search goes on, and `SequentialFeatureSelector` returns the first features.  But what a scorer returns is turned into a
 number outside of that protection, by its method `item` (`_score` in sklearn/model_selection/_validation.py).  So a
 refusal is not raised by the scorer.  It is returned as `NoScore`, which raises it when used as a number.
 
 Processes.  A scorer whose session is in a ledger can be sent to another process, which opens the ledger again
-(`split.py`).
+(`split.py`).  A `ListScorer` needs no ledger for that, as only `settle` asks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from threading import Lock
 from typing import Any, NoReturn
@@ -35,10 +40,11 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.errors import Exhausted, Refused, TacitError
-from ..keeper import Keeper
+from ...core.errors import BadData, Exhausted, Refused, TacitError
+from ..keeper import Keeper, Memory
+from ..questions import Pairs
 from ..records import row_marks
-from ..rules.rule import Rule
+from ..rules.rule import Rule, Unanswered
 from ..session import Holdout
 from .split import HoldoutSplit, Rows, row_count, same, take
 
@@ -58,8 +64,16 @@ _lock = Lock()
 
 def correct(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
     """Whether the prediction is right, for each record."""
-    predicted = np.asarray(model.predict(X))
-    return np.asarray(predicted == np.asarray(y).reshape(predicted.shape))
+    predicted, labels = np.asarray(model.predict(X)), np.asarray(y)
+    if labels.dtype.kind == "f" and bool(np.any(labels != np.round(labels))):
+        allowed = "labels; for numbers pass `values`, such as 1 - metrics.squared_error(y, model.predict(X), most=...)"
+        raise BadData("y", "numbers that are no labels", allowed)
+    return np.asarray(predicted == labels.reshape(predicted.shape))
+
+
+def mean_of(values: Any) -> float:
+    """The mean of one value for each record, or of pairs of records."""
+    return float(values.mean if isinstance(values, Pairs) else np.mean(np.asarray(values, np.float64)))
 
 
 class NoScore:
@@ -83,8 +97,23 @@ class NoScore:
         return f"NoScore: {self.reason}"
 
 
+class Question(float):
+    """A question about a model that was not asked yet: the guess, with the values of the holdout rows."""
+
+    values: Any
+
+    def __new__(cls, guess: float, values: Any = None) -> Question:
+        """Values are None only until a pickled question is complete."""
+        question = super().__new__(cls, guess)
+        question.values = values
+        return question
+
+
 class HoldoutScorer:
-    """A scorer that asks a holdout set by a rule; `values(model, X, y)` gives each record its value in [0, 1]."""
+    """A scorer that asks a holdout set by a rule; `values(model, X, y)` gives each record its value in [0, 1].
+
+    It may also give a mean of pairs, as `metrics.auc` does.  Values are the larger the better.
+    """
 
     def __init__(
         self,
@@ -117,20 +146,23 @@ class HoldoutScorer:
     def __call__(self, model: Any, X: Any, y: Any = None) -> Any:
         """The answer of the holdout set, or `NoScore`; for training rows their plain mean."""
         try:
-            return self._score(model, X, y)
+            found = self._question(model, X, y)
+            return self._answer(found) if isinstance(found, Question) else found
         except (Refused, Exhausted, ValueError) as error:
             if not isinstance(error, TacitError):  # of the model, for scikit-learn to treat
                 raise
             return NoScore(error)
 
-    def _score(self, model: Any, X: Any, y: Any) -> float:
+    def _answer(self, question: Question) -> float:
+        return self.holdout.ask((float(question), question.values))
+
+    def _question(self, model: Any, X: Any, y: Any) -> float | Question:
+        """The question about a model; for training rows their plain mean."""
         validation, columns = self._recognise(X, y)
         if validation and row_count(X) < self.split.validation.size:  # all of them make a better guess
             X, y = self._like(X, take(self.split.X, self.split.validation)), self._labels[0]
-        mean = float(np.mean(np.asarray(self.values(model, X, y), np.float64)))
-        if not validation:
-            return mean
-        return self.holdout.ask((mean, self._held_values(model, X, columns)))
+        mean = mean_of(self.values(model, X, y))
+        return Question(mean, self._held_values(model, X, columns)) if validation else mean
 
     def _held_values(self, model: Any, X: Any, columns: Any) -> Any:
         """The values of the holdout rows; why there are none is not shown, since it may be private."""
@@ -202,6 +234,11 @@ class HoldoutScorer:
         return self  # a copy of a search asks the same holdout set
 
     def __getstate__(self) -> dict[str, Any]:
+        if isinstance(self.split.keeper, Memory):
+            raise TypeError(
+                "The session of this holdout set is in the memory of this process. Keep it in a ledger, with"
+                " HoldoutSplit(X, y, keeper=Ledger.open(place, budget)), or use n_jobs=1."
+            )
         kept = ("rule", "split", "values", "analyst", "unprotected")
         return {name: vars(self)[name] for name in kept} | {"known_as": self.holdout.fingerprint}
 
@@ -212,6 +249,44 @@ class HoldoutScorer:
             self.holdout = _sessions.get(session) or self._open(self.split.keeper)
             _sessions[session] = self.holdout
         self._prepare()
+
+
+class ListScorer(HoldoutScorer):
+    """A scorer for searches that evaluate lists: a score is a `Question`, and `settle` asks a list of them at once."""
+
+    asks = True  # whether the session is in this process: others only take down questions
+
+    def _answer(self, question: Question) -> float:
+        if self.asks:
+            self.rule.refuse_if_over(self.holdout.state)
+        return question
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: vars(self)[name] for name in ("rule", "split", "values", "analyst", "unprotected")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, asks=False)
+        self._prepare()
+
+    def settle(self, results: Sequence[dict[str, Any]]) -> None:
+        """Put answers in the place of questions, in the results of scikit-learn for each candidate.
+
+        The questions are one round, or, by a rule that declares questions but no `rounds`, one after another.  A
+        candidate that the holdout set cannot tell of has NaN, which scikit-learn ranks last; there must be others.
+        """
+        asked = [result for result in results if isinstance(result["test_scores"], Question)]
+        questions = [(float(each["test_scores"]), each["test_scores"].values) for each in asked]
+        if self.rule.limit is None or self.rule.rounds is not None:
+            answers = self.holdout.ask_all(questions)
+        else:
+            answers = [answer for each in questions for answer in self.holdout.ask_all([each])]
+        if answers and all(map(math.isnan, answers)):
+            raise Unanswered(
+                f"The holdout set cannot answer any of {len(answers)} candidates to the width of its rule. Take a rule"
+                " with a larger width, or hold out more rows. See `tacit docs holdout`."
+            )
+        for result, answer in zip(asked, answers, strict=True):
+            result["test_scores"] = answer
 
 
 def _table(data: Any) -> NDArray[Any]:

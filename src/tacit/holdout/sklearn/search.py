@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
-import numpy as np
-
-from ...core.errors import BadParameter, Missing, Refused
+from ...core.errors import BadParameter, Missing
 from ...core.parameters import Number, kind_of
 from ..keeper import Keeper
 from ..rules.guess_and_check import GuessAndCheck
 from ..rules.rule import Rule
-from .scorer import HoldoutScorer, Values, correct
-from .split import HoldoutSplit
+from .scorer import HoldoutScorer, ListScorer, Values, correct, mean_of
+from .split import Elsewhere, HoldoutSplit
 
 try:
     from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+    from sklearn.model_selection._search import BaseSearchCV
     from sklearn.utils.metaestimators import available_if
     from sklearn.utils.validation import check_is_fitted
 except ImportError as error:
@@ -28,11 +27,28 @@ except ImportError as error:
 WITHIN_A_TWENTIETH = partial(GuessAndCheck, width="0.05")
 
 
-class _Elsewhere:
-    """In the place of a ledger, in a search that was read from a file or another process."""
+class _AsksLists:
+    """A search, mixed with its own class while it is fitted, whose candidates are asked about a list at a time.
 
-    def start(self, **_: object) -> NoReturn:
-        raise Refused("This search came without its ledger. Set it: search.set_params(keeper=Ledger.open(place)).")
+    `BaseSearchCV` calls `_format_results` whenever a list of candidates was evaluated, with the results of all so far.
+    """
+
+    def _format_results(self, candidates: Any, n_splits: int, results: Any, more: Any = None) -> Any:
+        search: Any = self
+        search.scoring.settle(results)
+        return super()._format_results(candidates, n_splits, results, more)  # type: ignore[misc]
+
+
+def _fitted(search: Any, X: Any, y: Any) -> Any:
+    """The search after it was fitted, by lists where it has lists."""
+    kind = type(search)
+    if not isinstance(search.scoring, ListScorer):
+        return search.fit(X, y)
+    search.__class__ = type(kind.__name__, (_AsksLists, kind), {})
+    try:
+        return search.fit(X, y)
+    finally:
+        search.__class__ = kind
 
 
 def _delegated(name: str, doc: str) -> Any:
@@ -54,7 +70,8 @@ class HoldoutSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Fit a search of scikit-learn on development rows, and score its models by a holdout set.
 
     `search` is anything with parameters `cv` and `scoring`: `GridSearchCV`, `RandomizedSearchCV`, the halving searches,
-    `SequentialFeatureSelector` or `RFECV`.  `rule` is called with n, the number of holdout rows.  After `fit`,
+    `SequentialFeatureSelector` or `RFECV`.  The candidates of a grid, or of a round of halving, are asked about as one
+    list; selectors ask one question after another.  `rule` is called with n, the number of holdout rows.  After `fit`,
     `search_` is the fitted search, `split_` the `HoldoutSplit`, and `holdout_` the session, with its `statement` and
     what is `left`.  A search that refits does so on training and validation rows.
     """
@@ -89,8 +106,8 @@ class HoldoutSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, ids: Any = None) -> HoldoutSearchCV:
         """Split the rows, open the session of the holdout rows, and fit the search on the others."""
-        missing = {"cv", "scoring"} - set(self.search.get_params(deep=False))
-        if missing:
+        has_parameters = hasattr(self.search, "get_params") and not isinstance(self.search, type)
+        if not has_parameters or not {"cv", "scoring"} <= set(self.search.get_params(deep=False)):
             raise BadParameter("search", kind_of(self.search), "a search with parameters cv and scoring")
         split = HoldoutSplit(
             X,
@@ -103,10 +120,14 @@ class HoldoutSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             keeper=self.keeper,
         )
         how: dict[str, Any] = {"analyst": self.analyst, "unprotected": self.unprotected}
-        score = HoldoutScorer(self.rule(n=split.n), split, self.values, **how)
+        rule: object = self.rule
+        if not callable(rule):
+            raise BadParameter("rule", kind_of(rule), 'a function of n, such as partial(GuessAndCheck, width="0.05")')
+        scorer = ListScorer if isinstance(self.search, BaseSearchCV) else HoldoutScorer
+        score = scorer(rule(n=split.n), split, self.values, **how)
         search = clone(self.search).set_params(cv=split, scoring=score)
         X, y = split.development if y is not None else (split.development, None)
-        self.search_ = search.fit(X, y)
+        self.search_ = _fitted(search, X, y)
         self.split_, self.holdout_ = split, score.holdout
         for name in ("n_features_in_", "feature_names_in_", "classes_"):
             if hasattr(self.search_, name):
@@ -122,7 +143,7 @@ class HoldoutSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             for name in ("scorer_", "_checked_cv_orig"):
                 vars(search).pop(name, None)
         if self.keeper is not None:
-            state["keeper"] = _Elsewhere()
+            state["keeper"] = Elsewhere()
         return state
 
     def __getattr__(self, name: str) -> Any:
@@ -139,7 +160,7 @@ class HoldoutSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any) -> float:
         """The mean of `values` on other rows, of the model that was refitted: no question to the holdout set."""
         check_is_fitted(self, "search_")
-        return float(np.mean(np.asarray(self.values(self, X, y), np.float64)))
+        return mean_of(self.values(self, X, y))
 
     def __sklearn_tags__(self) -> Any:
         """The tags of the search."""

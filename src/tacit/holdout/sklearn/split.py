@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,14 @@ Marks = NDArray[np.uint64]
 _reopened: dict[tuple[str, str], Keeper] = {}  # ledgers of splits that came from other processes
 _lock = Lock()
 _ODD, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)  # of the generator splitmix64
+
+
+class Elsewhere:
+    """In the place of a keeper, in what came from another process or a file without it."""
+
+    def start(self, **_: object) -> NoReturn:
+        """Refuse."""
+        raise Refused("This search came without its ledger. Set it: search.set_params(keeper=Ledger.open(place)).")
 
 
 class HoldoutSplit:
@@ -140,18 +148,18 @@ class HoldoutSplit:
         return self  # a copy of a search asks the same holdout set
 
     def __getstate__(self) -> dict[str, Any]:
-        """The rows, and the way to the ledger, which another process opens again."""
-        if isinstance(self.keeper, Memory):
-            raise TypeError(
-                "The session of this holdout set is in the memory of this process. Keep it in a ledger, with"
-                " HoldoutSplit(X, y, keeper=Ledger.open(place, budget)), or use n_jobs=1."
-            )
+        """The rows, and the way to the ledger, which another process opens again; a memory has none."""
+        if isinstance(self.keeper, Memory | Elsewhere):
+            return {**vars(self), "keeper": Elsewhere()}
         ledger: Any = self.keeper
         place = ledger.database.place
         place = place if "://" in place else str(Path(place).absolute())
         return {**vars(self), "keeper": (type(ledger), place, str(ledger.seal.path))}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        if isinstance(state["keeper"], Elsewhere):
+            vars(self).update(state)
+            return
         kind, place, key = state["keeper"]
         with _lock:
             if (place, key) not in _reopened:

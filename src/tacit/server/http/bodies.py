@@ -220,3 +220,15 @@ class Decision(Body, frozen=True, kw_only=True):
     """Whether a purchase is approved."""
 
     approved: bool
+
+
+class Predictions(Body, frozen=True, kw_only=True):
+    """A submission to a leaderboard: the prediction for each id."""
+
+    predictions: dict[Text, Annotated[str, Meta(max_length=200)] | float]
+
+
+class Choice(Body, frozen=True, kw_only=True):
+    """The submission of a team that is judged in the end."""
+
+    number: Count

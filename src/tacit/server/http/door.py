@@ -37,7 +37,7 @@ from .reading import read
 from .routes import Route
 from .threads import Threads
 
-_QUESTIONS = frozenset((Action.BUY, Action.OFFER))
+_QUESTIONS = frozenset((Action.BUY, Action.OFFER, Action.BOARD))
 _PART = 1 << 16  # bytes of a file that are sent at once
 _BODY_SECONDS = 10.0  # for a body to arrive
 _GRACE = 10.0  # seconds for what is under way when the service ends

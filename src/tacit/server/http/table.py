@@ -8,6 +8,7 @@ from typing import Any
 from ..access import Action
 from ..errors import NotFound
 from . import answers, bodies, linear_answers, owner_answers
+from .board_routes import BOARDS
 from .call import JSON, Answer, Call
 from .handlers import custody, interactive, linear, questions, records, sets
 from .handlers.formats import FORMATS
@@ -318,4 +319,4 @@ def learning(topics: Mapping[str, Callable[[], Any]]) -> tuple[Route, ...]:
     return (Route("GET", "/v1/learn/{topic}", Action.LEARN, topic, "Figures of public theory", answers={200: dict}),)
 
 
-ROUTES = (*QUESTIONS, *LINEAR, *INTERACTIVE, *LIBRARY, *SETS, *RELEASES, *OWNERS, *APPROVALS, *SIGNING_IN)
+ROUTES = (*QUESTIONS, *LINEAR, *INTERACTIVE, *LIBRARY, *SETS, *BOARDS, *RELEASES, *OWNERS, *APPROVALS, *SIGNING_IN)

@@ -21,6 +21,7 @@ from ..errors import Forbidden, NotFound, Unauthenticated
 from ..policy import Policy, effective
 from ..store import DataSet, Login, Person, Store
 from ..store.records import Kind
+from .boards import Boards
 from .curators import Curators
 from .sessions_at_hand import Sessions
 from .verdicts import Verdicts
@@ -66,7 +67,7 @@ class Service:
 
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store, self.settings, self.sessions, self.verdicts = store, settings, Sessions(), Verdicts()
-        self.curators = Curators(settings)
+        self.curators, self.boards = Curators(settings), Boards(settings)
 
     def authenticate(self, text: str | None, kind: Kind = "token") -> Login | None:
         """Who bears this token, or this session; None for none, and for one that is unknown, expired or revoked."""
@@ -109,4 +110,5 @@ class Service:
     def close(self) -> None:
         """Let go of the tables, the ledgers and the store."""
         self.curators.close()
+        self.boards.close()
         self.store.close()
