@@ -17,7 +17,7 @@ References.  Canonne, Kamath, Steinke, NeurIPS 2020, proposition 25, for the tai
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,13 +41,22 @@ def radius(noise: Laplace | Gaussian, weights: Floats, beta: float) -> float:
     largest, scale = float(np.max(used)), float(noise.scale)
     sizes, repeats = np.unique(used / largest, return_counts=True)
     logs = np.log1p(-np.square(np.outer(sizes, PLACES)))
-    return laplace_radius(repeats @ logs, scale * largest, beta)
+    return laplace_radius(repeats.astype(float) @ logs, scale * largest, beta)
 
 
 def gaussian_radii(noise: Gaussian, l2_squared: Floats | float, l1: Floats | float, beta: float) -> Floats:
     """The radii of sums whose weights have these norms."""
-    z = NormalDist().inv_cdf(1 - beta / 2) if beta > 1e-15 else math.sqrt(2 * math.log(2 / beta))
-    return np.asarray((np.sqrt(l2_squared) * noise.sigma * z + l1) * _UP)
+    return np.asarray((np.sqrt(l2_squared) * noise.sigma * normal_quantile(beta) + l1) * _UP)
+
+
+@lru_cache(maxsize=64)
+def normal_quantile(beta: float) -> float:
+    """The least z, to 2^-40, at which a standard normal is further from zero with probability at most beta."""
+    low, high = 0.0, 40.0
+    while high - low > 2.0**-40:
+        middle = (low + high) / 2
+        low, high = (low, middle) if math.erfc(middle / math.sqrt(2)) <= beta else (middle, high)
+    return high
 
 
 def laplace_radius(logs: Floats, largest: float, beta: float) -> float:
