@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -329,6 +330,28 @@ def test_what_was_told_survives_being_killed(place, told):
         assert values == pytest.approx(np.arange(1, 13) * 30, abs=2)
         assert c.remaining == 50 and len(c.history()) == 1
         c.ledger.verify()
+
+
+def test_exact_counts_are_sealed_and_no_export_shows_them(place):
+    """The state holds the counts of closed periods; the files and the export of the ledger hold them nowhere."""
+    with curator(place) as c:
+        counts = c.continual_counts(MONTHLY.replace("WHERE late ", ""), rho="0.01")
+        counts.advance("2026-03")
+        assert b"90,90,90" in counts._open().state.replace(b" ", b"")
+        c.ledger.export(place.with_suffix(".jsonl"))
+        public = {name: value for name, value in vars(counts).items() if not name.startswith("_")}
+        assert "90, 90, 90" not in f"{public} {counts} {counts.totals()} {counts.ways} {c.history()}"
+    for file in place.parent.iterdir():
+        stored = file.read_bytes().replace(b" ", b"") if file.is_file() else b""
+        assert b"90,90,90" not in stored, file.name
+
+
+def test_on_a_time_grid_a_closed_period_is_at_once_and_a_new_one_on_the_grid(place):
+    with curator(place, time_grid="0.2") as c:
+        counts = c.continual_counts(MONTHLY, rho=50)
+        start = time.monotonic()
+        first = counts.advance("2026-02")
+        assert time.monotonic() - start >= 0.2 and counts.advance("2026-01") == first
 
 
 def test_what_is_shown(place):
