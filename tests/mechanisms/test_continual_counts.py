@@ -204,6 +204,20 @@ def test_a_session_gives_the_totals_of_its_stream():
 
 
 @every_kind
+def test_several_steps_at_once_measure_what_single_steps_do(make):
+    """At a rho where noise is nothing but for a few steps of the grid: the exact measurements, in the same order."""
+    mechanism, x = make(periods=10, rho="1e30", grid=1), [4, 0, 7, 1, 1, 9, 2, 3, 5, 8]
+    one, source = mechanism.begin(Seeded(1)), Seeded(1)
+    for count in x:
+        one, _ = mechanism.step(one, count, source)
+    some, first = mechanism.extend(mechanism.begin(source), x[:4], source)
+    more, then = mechanism.extend(some, x[4:], source)
+    assert one == more and (*first, *then) == tuple(mechanism.exactly(x)) == one.measured
+    with pytest.raises(Exhausted):
+        mechanism.extend(some, x, source)
+
+
+@every_kind
 def test_misses_are_as_rare_as_stated(make):
     """400 streams; of 5 % misses, 60 or more among them have a probability below 1e-12."""
     mechanism, source = make(periods=30, rho="0.5"), Seeded(5)

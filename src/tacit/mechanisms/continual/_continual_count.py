@@ -102,8 +102,8 @@ class ContinualCount(Interactive[Counts, Measured, CountState, int, Measured]):
         """How many measurements there are after so many periods."""
 
     @abstractmethod
-    def exact(self, counts: Sequence[int]) -> list[int]:
-        """What is measured in the last of these periods, without noise, in steps of the grid."""
+    def exact(self, counts: Sequence[int], done: int) -> list[int]:
+        """What is measured of these periods after the first `done`, without noise, in steps of the grid."""
 
     @abstractmethod
     def totals(self, measured: Sequence[int]) -> Floats:
@@ -142,9 +142,19 @@ class ContinualCount(Interactive[Counts, Measured, CountState, int, Measured]):
         count = steps("count", value, None)
         if not isinstance(count, int):
             raise BadData("count", f"an array of shape {count.shape}", "one number")
-        counts = (*state.counts, count)
-        noisy = tuple(exact + int(self.noise.draw(source, None)) for exact in self.exact(counts))
+        return self.extend(state, [count], source)
+
+    def extend(self, state: CountState, values: Counts, source: Source) -> tuple[CountState, Measured]:
+        """Several steps at once, by the same law."""
+        counts = (*state.counts, *self.counts(values))
+        if len(counts) > self.periods:
+            raise Exhausted(type(self).__name__, f"{self.periods} periods")
+        noisy = self._noisy(self.exact(counts, len(state.counts)), source)
         return CountState(counts, state.measured + noisy), noisy
+
+    def _noisy(self, exact: Sequence[int], source: Source) -> Measured:
+        noise = self.noise.draw(source, len(exact)).tolist()
+        return tuple(each + z for each, z in zip(exact, noise, strict=True))
 
     def output(self, answers: Sequence[Measured]) -> Measured:
         return tuple(value for answer in answers for value in answer)
@@ -160,16 +170,13 @@ class ContinualCount(Interactive[Counts, Measured, CountState, int, Measured]):
 
     def exactly(self, x: Counts) -> list[int]:
         """All that is measured of a stream, without noise."""
-        counts = self.counts(x)
-        return [exact for n in range(1, len(counts) + 1) for exact in self.exact(counts[:n])]
+        return self.exact(self.counts(x), 0)
 
     def law(self, x: Counts) -> Product:
         return Product(tuple(self.noise.noise(exact) for exact in self.exactly(x)))
 
     def sample(self, x: Counts, source: Source) -> Measured:
-        exact = self.exactly(x)
-        noise = self.noise.draw(source, len(exact)).tolist()
-        return tuple(each + z for each, z in zip(exact, noise, strict=True))
+        return self._noisy(self.exactly(x), source)
 
     def windows(self, measured: Sequence[int], window: int | None) -> Floats:
         """The sum of the last `window` periods at the end of each period, or, for None, the running totals."""

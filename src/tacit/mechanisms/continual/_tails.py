@@ -41,7 +41,7 @@ def radius(noise: Laplace | Gaussian, weights: Floats, beta: float) -> float:
     largest, scale = float(np.max(used)), float(noise.scale)
     sizes, repeats = np.unique(used / largest, return_counts=True)
     logs = np.log1p(-np.square(np.outer(sizes, PLACES)))
-    return laplace_radius(repeats.astype(float) @ logs, scale * largest, beta)
+    return float(laplace_radii(repeats.astype(float) @ logs, scale * largest, beta))
 
 
 def gaussian_radii(noise: Gaussian, l2_squared: Floats | float, l1: Floats | float, beta: float) -> Floats:
@@ -59,6 +59,6 @@ def normal_quantile(beta: float) -> float:
     return high
 
 
-def laplace_radius(logs: Floats, largest: float, beta: float) -> float:
+def laplace_radii(logs: Floats, largest: float, beta: float) -> Floats:
     """The least over x = `PLACES` / `largest` of the Chernoff bound; `logs` are the sums of ln(1 - (s w x)^2)."""
-    return float(np.min((math.log(2 / beta) - logs) / PLACES) * largest * _UP)
+    return np.asarray(np.min((math.log(2 / beta) - logs) / PLACES, axis=-1) * largest * _UP)

@@ -75,11 +75,10 @@ class ToeplitzCount(ContinualCount):
     def size(self, periods: int) -> int:
         return periods
 
-    def exact(self, counts: Sequence[int]) -> list[int]:
-        r = self.coefficients[: len(counts)]
-        if max(map(abs, counts), default=0) * self.column.l1 < _SMALL:
-            return [int(np.dot(np.array(counts, np.int64)[::-1], np.array(r, np.int64)))]
-        return [sum(a * b for a, b in zip(r, reversed(counts), strict=True))]
+    def exact(self, counts: Sequence[int], done: int) -> list[int]:
+        small = max(map(abs, counts), default=0) * self.column.l1 < _SMALL  # no sum overflows
+        x, r = (np.array(v, np.int64 if small else object) for v in (counts, self.coefficients))
+        return [int(np.dot(x[:n], r[:n][::-1])) for n in range(done + 1, len(counts) + 1)]
 
     @property
     def _decoder(self) -> Floats:
@@ -106,7 +105,7 @@ class ToeplitzCount(ContinualCount):
 
     @classmethod
     def examples(cls) -> Iterable[Example[Counts]]:
-        yield Example(cls(periods=2, rho=1, grid="0.5"), (3, 1), (4, 1), 1)
+        yield Example(cls(periods=2, rho=2, grid="0.5"), (3, 1), (4, 1), 1, draws=5000)
         yield Example(
             cls(periods=3, rho=24, grid="0.5", sensitivity=2),
             (0, 5, 2),

@@ -37,7 +37,7 @@ from ...core.parameters import Number, exactly_one, whole
 from ...storage import bare, stored
 from ..additive.gaussian import Gaussian
 from ._continual_count import ContinualCount, Counts
-from ._tails import PLACES, Floats, gaussian_radii, laplace_radius
+from ._tails import PLACES, Floats, gaussian_radii, laplace_radii
 
 
 @stored("TreeCount", ("periods", "sensitivity", "grid", "noise", "branches", "levels"), make=bare)
@@ -91,9 +91,9 @@ class TreeCount(ContinualCount):
     def size(self, periods: int) -> int:
         return sum(periods // span for span in self.spans)
 
-    def exact(self, counts: Sequence[int]) -> list[int]:
-        ended = [span for span in self.spans if len(counts) % span == 0]
-        return [sum(counts[-span:]) * int(1 / self.grid) for span in ended]
+    def exact(self, counts: Sequence[int], done: int) -> list[int]:
+        ended = ((n, span) for n in range(done + 1, len(counts) + 1) for span in self.spans if n % span == 0)
+        return [sum(counts[n - span : n]) * int(1 / self.grid) for n, span in ended]
 
     def _places(self, periods: int) -> Iterator[NDArray[np.int64]]:
         """For each level, where the measurements of its nodes stand among all of so many periods."""
@@ -165,7 +165,7 @@ class TreeCount(ContinualCount):
             squares, sums = (np.array([sum(n * w**p for w, n in each) for each in inside]) for p in (2, 1))
             return gaussian_radii(self.noise, used @ squares * grid**2, used @ sums * grid, beta)
         logs = np.array([sum(n * np.log1p(-np.square(w * PLACES)) for w, n in each) for each in inside])
-        return np.array([laplace_radius(row, float(self.noise.scale) * grid, beta) for row in used @ logs])
+        return laplace_radii(used @ logs, float(self.noise.scale) * grid, beta)
 
     def variances(self) -> Floats:
         one = float(self.noise.variance_bound) * float(self.grid) ** 2
@@ -175,8 +175,8 @@ class TreeCount(ContinualCount):
     def examples(cls) -> Iterable[Example[Counts]]:
         yield Example(cls(periods=2, epsilon=10), (3, 1), (4, 1), 1, draws=5000)
         yield Example(cls(periods=2, rho=8, grid=1), (3, 1), (3, 2), 1, draws=5000)
-        yield Example(cls(periods=3, levels=1, epsilon=6), (0, 5, 2), (0, 5, 3), 1)
-        yield Example(cls(periods=2, levels=1, epsilon=2, delta="1e-3", grid=1, sensitivity=2), (4, 4), (4, 6), 2)
+        yield Example(cls(periods=3, levels=1, epsilon=6), (0, 5, 2), (0, 5, 3), 1, draws=5000)
+        yield Example(cls(periods=2, levels=1, epsilon=6, delta="1e-3", grid=1, sensitivity=2), (4, 4), (4, 6), 2)
 
 
 def depth(periods: int, branches: int) -> int:
