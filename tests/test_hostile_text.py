@@ -285,6 +285,13 @@ def test_every_command_shows_hostile_text_as_it_is(folder, tmp_path):
     in_html((tmp_path / "x.html").read_text("utf-8").rpartition("vegaEmbed")[2])
     say("bounds", data, COLUMN, *asked)
     say("bounds", data, ACTING[0], *asked)
+    for name in (
+        TAGS[0],
+        MARKUP[0],
+        ACTING[0],
+    ):  # of a column, of a session and of a period; refused, as a unit is a person
+        periods = f"SELECT {quoted(COLUMN)} AS {quoted(name)}, COUNT(*) FROM t GROUP BY 1"
+        say("continual", data, periods, *asked, "--name", name, "--through", name)
     for more in ((), ("--json",), ("--plot", tmp_path / "plan.html")):
         say("plan", data, "label", "--workload", "marginals 1", "--epsilon", "1", *more)
     for more in ((), ("--json",), ("--synthetic", "40")):

@@ -148,7 +148,9 @@ RIGHT = {
     ],
     mechanisms.Sparse: [STREAM | {"epsilon": 1, "count": 2}],
     mechanisms.SubsetSelection: [{"epsilon": 1, "categories": 5}],
+    mechanisms.ToeplitzCount: [{"periods": 3, "rho": 1, "sensitivity": 2}, {"periods": 3, "epsilon": 1, "delta": ".1"}],
     mechanisms.TopK: [{"k": 2, "epsilon": 1, "sensitivity": 1}],
+    mechanisms.TreeCount: [{"periods": 3, "epsilon": 1, "branches": 3}, {"periods": 3, "rho": 1, "grid": 1}],
     mechanisms.UnaryEncoding: [{"epsilon": 1, "categories": 3}],
 }
 ABSENT_IS_FINE = {"grid", "range_sensitivity"}  # None says that there is none

@@ -30,8 +30,11 @@ from tacit.mechanisms import (
     Quantiles,
     RandomizedResponse,
     SubsetSelection,
+    ToeplitzCount,
     TopK,
+    TreeCount,
 )
+from tacit.mechanisms.continual._continual_count import CountState
 from tacit.mechanisms.sparse_vector._comparisons import ComparisonState as SparseState
 from tacit.mechanisms.sparse_vector.gaussian_sparse import Transcripts
 from tacit.query.plan.compiler import compiled
@@ -151,6 +154,7 @@ def sessions() -> Iterator[Any]:
     moves = Moves([Move(question, 0.25)])
     yield OnlineState(7, 3, moves.then(Move(LinearQuery((((0, 1), (1, 2)),), HALF), -0.5)))
     yield OnlineAnswer(3.0, "data", None), SparseState(7, 3, 1)
+    yield ToeplitzCount(periods=12, rho=1), TreeCount(periods=12, epsilon=1), CountState((3, 1), (196608, 163840))
     rules: list[Any] = [
         holdout.ReusableHoldout(n=10**6, questions=9, exceptions=2),
         holdout.GuessAndCheck(n=10**6, width="0.1"),

@@ -37,6 +37,7 @@ from ..query.schema.public_table import PublicTable
 from ..release import Provenance, Release, versions
 from .ask import Asked
 from .bounds import Bounds, BoundsTerms, buy_bounds
+from .continual import ContinualCounts, ContinualTerms
 from .pace import Pace
 from .purchase import Admit, Parts, admitted, buy, checked_fresh
 from .purse import Purse
@@ -186,19 +187,13 @@ class Curator(QuestionReader):
     def bought(
         self, question: QuestionLike, *, fresh: bool | str = False, analyst: str | None = None, **terms: Unpack[Terms]
     ) -> Charge | None:
-        """The charge by which a question was bought before, or None; reads no data and charges nothing.
-
-        Give the terms of `ask`.  A question that was bought is free, unless its draw `failed`.
-        """
+        """The charge by which a question, on terms of `ask`, was bought before: free, unless its draw `failed`."""
         return self._asked(question, terms).charge(self._registration, self.who(analyst), checked_fresh(fresh))
 
     def questions_left(
         self, question: QuestionLike | Offer, *, analyst: str | None = None, **terms: Unpack[Terms]
     ) -> int:
-        """How many more questions of this price what is left to who asks would pay for, one after the other.
-
-        Give an offer, or a question and the terms of `offer`.
-        """
+        """How many more questions of this price (an offer, or the terms of one) what is left to who asks pays for."""
         who = self.who(analyst)
         offered = question if isinstance(question, Offer) else self._priced(self._asked(question, terms), who)
         query, _ = self.read(offered.query, {})
@@ -267,11 +262,16 @@ class Curator(QuestionReader):
         return Stream(self, Sparse, threshold=threshold, **terms)
 
     def numeric_sparse(self, threshold: int, **terms: Unpack[StreamTerms]) -> Stream:
-        """Open a stream that says about how much each count is that reaches the threshold.
-
-        Give the terms of `above_threshold`.
-        """
+        """Open a stream that says about how much each count is that reaches the threshold; terms as before."""
         return Stream(self, NumericSparse, threshold=threshold, **terms)
+
+    def continual_counts(self, question: QuestionLike, **terms: Unpack[ContinualTerms]) -> ContinualCounts:
+        """Running totals of a count, period after period, at one price, which the first `advance` pays.
+
+        The question groups a count by its periods.  Give epsilon (and delta), rho or share: what all totals together
+        guarantee or take; and perhaps method (auto, toeplitz, tree, independent), beta, name and analyst.
+        """
+        return ContinualCounts(self, question, **terms)
 
     def plan(self, workload: Workload, *, n: int | None = None, beta: Number = BETA, **price: Unpack[Paid]) -> Plan:
         """Every way to answer linear queries, with predicted error and time, and what the best takes of the budget.

@@ -18,6 +18,7 @@ from ..query.plan.plan import QueryPlan
 from ..storage import canonical, digest, former
 
 if TYPE_CHECKING:
+    from ..mechanisms.continual._continual_count import ContinualCount
     from ..query.python.table_domain import TableDomain
     from ..workloads import Method, Price, Workload
     from ..workloads.models.multiplicative_weights import LinearQuery
@@ -90,6 +91,14 @@ def stream(
 ) -> str:
     """The key of a stream, which is its analyst's own: which answers it may give, and what was paid."""
     return digest(("stream", analyst, name, _STREAMS[kind], (threshold, epsilon, count), schema))
+
+
+def continual(name: str, analyst: str, plan: QueryPlan, mechanism: ContinualCount) -> str:
+    """The key of continual counts, which are their analyst's own: what is counted by which periods, and how.
+
+    The version of the data has no say: the counts go on as the table grows.
+    """
+    return digest(("continual counts", analyst, name, plan, mechanism))
 
 
 def _price(price: Price) -> Identity:

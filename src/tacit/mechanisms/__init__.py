@@ -2,6 +2,8 @@
 
 from .additive.gaussian import Gaussian
 from .additive.laplace import Laplace
+from .continual.toeplitz_count import ToeplitzCount
+from .continual.tree_count import TreeCount
 from .local.frequency_oracle import frequency_oracle, project_to_simplex
 from .local.hadamard_response import HadamardResponse
 from .local.randomized_response import RandomizedResponse
@@ -41,7 +43,9 @@ ALL = (
     RestartedSparse,
     Sparse,
     SubsetSelection,
+    ToeplitzCount,
     TopK,
+    TreeCount,
     UnaryEncoding,
 )
 
@@ -65,7 +69,9 @@ __all__ = [
     "RestartedSparse",
     "Sparse",
     "SubsetSelection",
+    "ToeplitzCount",
     "TopK",
+    "TreeCount",
     "UnaryEncoding",
     "frequency_oracle",
     "posted_price",
