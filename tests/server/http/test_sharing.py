@@ -59,13 +59,12 @@ def test_what_is_left_afterwards_is_of_the_account_that_has_least(world):
     """An allowance has a price of its own, which is not that of the budget."""
     small = tacit.Budget(epsilon=1, delta="1e-7")
     name = world.server.add(tacit.Budget(epsilon=10, delta="1e-6"), world.table, allowances={"ana": small})
-    curator = world.service.curators.of(world.store.dataset(name))
-    body = {"sql": COUNT, "terms": {"epsilon": "0.5", "delta": "1e-8"}}
-    offer = world.ask("POST", world.on("/offers", name), "ana", body).json()
-    assert world.ask("POST", world.on("/asks", name), "ana", body).status == 200
-    left = Fraction(curator.ledger.remaining("ana")) / curator.budget.limit
-    assert offer["left_after"] == pytest.approx(float(left))
-    assert world.ask("GET", world.on("/remaining", name), "ana").json()["share"] == pytest.approx(offer["left_after"])
+    for terms in ({"epsilon": "0.05"}, {"share": "0.02"}, {"share": "0.03"}):
+        body = {"sql": COUNT, "terms": terms}
+        offer = world.ask("POST", world.on("/offers", name), "ana", body).json()
+        assert world.ask("POST", world.on("/asks", name), "ana", body).status == 200
+        left = world.ask("GET", world.on("/remaining", name), "ana").json()["share"]
+        assert offer["left_after"] == pytest.approx(left)
 
 
 def test_bounds_have_the_price_that_the_policy_sets(world, shared):
