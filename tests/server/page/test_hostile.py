@@ -61,7 +61,7 @@ def test_people_labels_and_requests_that_are_hostile_are_text(visit, site):
     with visit(who, "/d/hostile") as page:
         page.locator(".offer .big").wait_for()
         assert HACK in page.inner_text("header")
-        page.fill("#sql", f"SELECT COUNT(*) AS {KEY} FROM hostile -- {HACK}")
+        page.fill("#sql", f"SELECT COUNT(*) AS {KEY} FROM hostile WHERE amount > 3 -- {HACK}")
         page.locator(".offer [aria-live]:not([aria-busy])").wait_for()
         page.locator("#buy:enabled").click()
         page.get_by_text("Waiting for an owner").wait_for()
@@ -74,7 +74,7 @@ def test_people_labels_and_requests_that_are_hostile_are_text(visit, site):
             details.evaluate("node => { node.open = true }")
         assert page.locator("main img, main script").count() == 0
     with visit(who, "/d/hostile") as page:
-        bought(page, f"SELECT COUNT(*) AS {KEY} FROM hostile -- {HACK}")
+        bought(page, f"SELECT COUNT(*) AS {KEY} FROM hostile WHERE amount > 3 -- {HACK}")
         page.goto("/d/hostile/history")
         page.get_by_text(f"-- {HACK}").wait_for()
 
