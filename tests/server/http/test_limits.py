@@ -148,6 +148,13 @@ def test_that_all_is_well_is_said_whatever_is_under_way(world, monkeypatch):
     assert world.ask("GET", "/health", "ana").status == 200
 
 
+def test_what_is_free_is_not_without_end(world, monkeypatch):
+    assert world.ask("POST", world.on("/rehearsals"), "ana", COUNT).status == 200
+    monkeypatch.setattr("tacit.server.service.questions.MAX_REHEARSED", 1)
+    reply = world.ask("POST", world.on("/rehearsals"), "ana", COUNT)
+    assert (reply.status, reply.code) == (400, "bad_request") and "1 groups" in reply.content.decode()
+
+
 def test_a_question_that_takes_too_long_is_answered_so_and_still_counts(world, monkeypatch):
     door = world.server._server.config.app.state.door
     monkeypatch.setattr(door, "caps", Caps(seconds=1, questions=1))

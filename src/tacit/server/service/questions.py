@@ -20,6 +20,8 @@ from ..policy import NeedsApproval, PolicyRefused, decide
 from .admission import Admission, Request, Terms, paid, priced
 from .service import Access, Service
 
+MAX_REHEARSED = 100_000  # groups, which are free, and keep a process busy for a second
+
 
 @dataclass(frozen=True)
 class Offered:
@@ -116,4 +118,6 @@ def rehearse(service: Service, access: Access, question: str | Query, terms: Ter
     """The answer to a question about made-up rows, which is free and says so."""
     curator = service.curator(access).seen_by(access.name)
     given = priced(access, terms, lambda: curator.read(question, {})[1])
+    if (curator.offer(question, **given).plan.cells or 0) > MAX_REHEARSED:
+        raise BadRequest(f"A rehearsal shows at most {MAX_REHEARSED} groups. Rehearse a question with fewer.")
     return Sold(curator.rehearse(question, rows=rows, **given), True, given, curator)
