@@ -296,7 +296,7 @@ def test_a_stranger_becomes_an_analyst_only_where_it_is_configured(store, settin
     create = by_name(settings, create=True)
     assert named(store, create, {"preferred_username": "eve"}).role == "analyst"
     assert [act.actor for act in store.acts()][-1] == f"the provider {settings.oidc.issuer}"
-    for name in ("ann", "BOB"):  # which a ledger could not tell from Ann and bob
+    for name in ("ann", "BOB", "role:owner", "the operator", "a\nb"):  # for Ann and bob, or no names at all
         with pytest.raises(LoginRefused):
             named(store, create, {"preferred_username": name})
     store.revoke_person("eve", by="Ann")

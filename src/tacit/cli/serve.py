@@ -54,5 +54,4 @@ def serve(
         from ..server.store import Store
 
         Store.open(settings.service.store, create=False).close()  # reports a bad store once, before processes fork
-        say(f"Serving {settings.address}. Press Ctrl+C to end.")
-        run(settings)
+        run(settings, lambda serving: say(f"Serving {serving.address}. Press Ctrl+C to end."))

@@ -181,19 +181,22 @@ def check_bounds(
     analyst: str | None = None,
     **price: Any,
 ) -> dict[str, Any]:
-    """The price and the beta of bounds; what public facts refuse is refused."""
+    """The price and the beta of bounds; what public facts refuse is refused.  A service may set the price."""
     if unknown := price.keys() - Paid.__annotations__.keys():
         allowed = "epsilon (and delta), rho or share, and perhaps beta, fresh and analyst"
         raise BadParameter("terms", " ".join(unknown), allowed)
     plan, _ = _plan(curator, column), curator.who(analyst)
     probability("beta", beta)
-    _noises(curator.unspent, price, plan.distance(plan.measures[0]))
+    if _given(price):
+        _noises(curator.unspent, price, plan.distance(plan.measures[0]))
     checked_fresh(fresh)
     return {**price, "beta": beta}
 
 
 def surcharge(curator: Asker, column: str, *, beta: Number = "0.01", **price: Any) -> str:
     """A clause that says so where bounds would take more of the budget than the number that was typed; else ""."""
+    if not _given(price):
+        return ""
     plan, purse = _plan(curator, column), curator.purse(None, None)
     (histogram,), failure = plan.measures, probability("beta", beta)
     noises = _affordable(purse, _noises(purse, price, plan.distance(histogram)), price)
@@ -210,6 +213,10 @@ def _plan(curator: Asker, column: str) -> QueryPlan:
         kind = values.domain.kind
         raise BadQuestion(f"Bounds can be bought for numbers and dates; the column {column!r} is of type {kind}.")
     return QueryPlan(relation, (), (BinCounts(values, edges(values.domain)),))
+
+
+def _given(price: Mapping[str, Any]) -> bool:
+    return any(number is not None for number in price.values())
 
 
 def _typed(price: Mapping[str, Any]) -> tuple[str, Number]:

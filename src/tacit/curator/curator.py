@@ -98,8 +98,8 @@ class Curator(QuestionReader):
     def seen_by(self, analyst: str, admit: Admit | None = None) -> Curator:
         """This curator as an analyst uses it, who asks by default; both share tables, ledger, engine and pace.
 
-        `admit` may refuse a loss before it is charged: it is called once for each purchase, with the loss that will be
-        charged if it returns.  What was bought before is free, and not put to it.
+        `admit` may refuse a loss before it is charged: it is called once for each purchase, with the key and the loss
+        that will be charged if it returns.  What was bought before is free, and not put to it.
         """
         self._parse, self._compiled, self.unspent  # noqa: B018 - remembered, for all views
         view = copy.copy(self)

@@ -94,7 +94,7 @@ class Online:
         def check(opened: PrivateMultiplicativeWeights, price: Price) -> None:
             build.bounded(domain.relation)
             if (error := opened.error()) < n:
-                curator.admit(opened.loss(), None)
+                curator.admit(keys(price)[0], opened.loss(), None)
                 return
 
             def good(amount: float) -> bool:

@@ -37,12 +37,12 @@ from .registration import Registration
 from .silence import silently
 
 Parts = tuple[str, ...] | None  # public parts of the data that a question touches; None is all of it
-Admit = Callable[[Loss, Parts], None]  # refuses a loss on these parts before it is charged, or does nothing
+Admit = Callable[[str, Loss, Parts], None]  # by its key, refuses a loss on these parts before it is charged
 Read = Callable[[QueryPlan], EngineAnswer]
 Draw = Callable[[Read, Source], bytes]  # makes of exact answers and randomness the bytes to be stored
 
 
-def admitted(_loss: Loss, _parts: Parts) -> None:
+def admitted(_key: str, _loss: Loss, _parts: Parts) -> None:
     """Whatever the ledger admits may be bought."""
 
 
@@ -131,12 +131,12 @@ def _pay(registration: Registration, order: Order) -> Charge:
     if not registration.registered and _parts(registration, order) is None:
         priced = order.price(None)
         ledger.check(loss=priced.loss, analyst=order.analyst)
-        order.admit(priced.loss, None)
+        order.admit(priced.key, priced.loss, None)
     registration.read_tables()
     parts = _parts(registration, order)
     if priced is None:
         priced = order.price(parts)
-        order.admit(priced.loss, parts)
+        order.admit(priced.key, priced.loss, parts)
     return ledger.charge(
         key=priced.key,
         loss=priced.loss,

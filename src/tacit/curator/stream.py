@@ -125,7 +125,7 @@ class Stream:
             former={},
             mechanism=mechanism,
             begin=lambda opened: _written(opened.begin(SYSTEM)),
-            check=lambda opened, _: curator.admit(opened.loss(), None),
+            check=lambda opened, price: curator.admit(key(price), opened.loss(), None),
             typed=typed,
             purpose=lambda opened: Purpose("stream", f"{name}: {opened}"),
         )

@@ -22,7 +22,8 @@ _OWNERS = frozenset((OWNER,))
 class Action(Enum):
     """What can be done: a name, and the roles that may do it."""
 
-    SERVICE_STATE = "look whether the service is well", _EVERYBODY
+    HEALTH = "look whether the service is well", _EVERYBODY
+    DESCRIPTION = "read what the service answers", _EVERYBODY
     SIGN_IN = "sign in and out", _EVERYBODY
     LEARN = "look at public theory", _EVERYBODY
     PUBLISHED = "read a release, which others than its readers may if it is published", _EVERYBODY
@@ -37,6 +38,7 @@ class Action(Enum):
     BOARD = "take part in a leaderboard", _PEOPLE
     CLOSE_BOARD = "close a leaderboard", _OWNERS
     APPROVE = "decide on a request for approval", _OWNERS
+    METRICS = "look at how much the service is used", _OWNERS
     LEDGER = "read, verify and export a ledger", _OWNERS
     POLICIES = "set what may be bought", _OWNERS
     PEOPLE = "administer people and their tokens", _OWNERS

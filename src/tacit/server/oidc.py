@@ -15,16 +15,17 @@ import base64
 import hmac
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from ..core.errors import Missing, Refused
+from ..core.errors import BadParameter, Missing, Refused
 from ..core.randomness import SYSTEM
-from ..ledger.names import analyst_name, skeleton
+from ..ledger.names import skeleton
 from .config import Settings, loopback
-from .person import Person
+from .person import PROVIDER, Person
 from .store import Issued, Store
 from .store.database import now
 
@@ -172,7 +173,8 @@ def named(store: Store, settings: Settings, claims: Mapping[str, Any]) -> Person
     if person is not None and not person.revoked:
         return person
     if person is None and oidc.create and all(skeleton(each.name) != skeleton(name) for each in store.people()):
-        return store.add_person(analyst_name(name), "analyst", by=f"the provider {oidc.issuer}")
+        with suppress(BadParameter):  # a claim that is no name
+            return store.add_person(name, "analyst", by=f"{PROVIDER} {oidc.issuer}")
     raise stranger
 
 

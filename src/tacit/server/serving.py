@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import socket
 import threading
+from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +23,13 @@ _IDLE = 15  # seconds after which a connection that asks for nothing is closed
 _LATER = ("tacit.workloads", "tacit.engines.duckdb.engine", "duckdb")  # loaded once the service listens
 
 
-def run(settings: Settings) -> None:
-    """Serve until a signal ends it."""
+def run(settings: Settings, ready: Callable[[Settings], None]) -> None:
+    """Serve until a signal ends it; `ready` is told once it listens, with the port that it has by then."""
     log.start()
     import_module("tacit.server.http.app")  # once, for all processes
     listening = _listen(settings)
+    settings = replace(settings, service=replace(settings.service, port=listening.getsockname()[1]))
+    ready(settings)
     if settings.service.workers == 1:
         _serve(settings, listening)
         return

@@ -70,7 +70,7 @@ class World:
             }
             for i in range(400)
         ]
-        table = tacit.Table(pa.Table.from_pylist(rows), SCHEMA)
+        self.table = table = tacit.Table(pa.Table.from_pylist(rows), SCHEMA)
         self.people = self.server.add(tacit.Budget(epsilon=2000), table)
         self.other = self.server.add(tacit.Budget(epsilon=10), table)
         self.tokens = {"owner": self.server.token("owner"), **{n: self.server.token(n) for n in ("ana", "bob", "carl")}}

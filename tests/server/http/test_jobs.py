@@ -40,6 +40,24 @@ def test_a_job_is_bought_once_and_read_in_several_forms(world):
     assert totals["attributes"] == ["region"] and len(totals["cells"]) == 2
 
 
+def test_a_draw_that_has_a_name_is_bought_once_by_any_number_of_jobs(world):
+    def bought(body, **headers):
+        reply = world.ask("POST", world.on("/answers"), "ana", body, **headers)
+        assert reply.status == 202, reply.content
+        return world.job_done(reply.json()["id"])["entry"]
+
+    before, body = charges(world), {**TABLE, "terms": {"epsilon": "0.6"}}
+    plain, monday = bought(body), bought({**body, "fresh": "monday"})
+    assert plain != monday == bought({**body, "fresh": "monday"})
+    keyed = bought({**body, "fresh": True}, Idempotency_Key="draw 1")
+    assert keyed not in (plain, monday) and keyed == bought({**body, "fresh": True}, Idempotency_Key="draw 1")
+    assert charges(world) == before + 3
+    other = world.ask("POST", world.on("/answers"), "ana", {**body, "fresh": False}, Idempotency_Key="draw 1")
+    assert (other.status, other.code) == (409, "conflict")
+    assert bought({**body, "fresh": True}) not in (plain, monday, keyed)  # without a name it is another draw
+    assert charges(world) == before + 4
+
+
 def test_rows_are_drawn_from_what_was_bought(world):
     done = world.job_done(queue(world, {**TABLE, "rows": 5}, "/synthetic"))
     rows = world.ask("GET", done["result"], "ana")

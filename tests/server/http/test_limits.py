@@ -104,7 +104,7 @@ def read_all(connection: socket.socket) -> bytes:
     return parts
 
 
-@pytest.mark.parametrize("sent", [b"", b"GET /health HTTP/1.1\r\nHost: a\r\n"], ids=["nothing", "half a head"])
+@pytest.mark.parametrize("sent", [b"", b"GET /health HTTP/1.1\r\nHost: localhost\r\n"], ids=["nothing", "half a head"])
 def test_a_head_that_does_not_come_is_not_waited_for(slow, sent):
     with socket.create_connection(slow) as connection:
         connection.sendall(sent)
@@ -113,16 +113,15 @@ def test_a_head_that_does_not_come_is_not_waited_for(slow, sent):
 
 def test_nor_is_the_second_head(slow):
     with socket.create_connection(slow) as connection:
-        connection.sendall(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert connection.recv(4096).startswith(b"HTTP/1.1 200")
         connection.sendall(b"GET /hea")
         assert b"HTTP" not in read_all(connection)
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(world, slow):
-    head = (
-        f"POST {world.on('/asks')} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
-    )
+    head = f"POST {world.on('/asks')} HTTP/1.1\r\nHost: localhost\r\n"
+    head += "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n"
     with socket.create_connection(slow) as connection:
         connection.sendall(head.encode() + b'{"sql"')
         reply = read_all(connection)
@@ -136,8 +135,24 @@ def test_too_many_connections_are_not_accepted(world, slow, monkeypatch):
         time.sleep(0.1)
         second.settimeout(5)
         assert read_all(second) == b""
-        first.sendall(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+        first.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert first.recv(4096).startswith(b"HTTP/1.1 200")
+
+
+def test_that_all_is_well_is_said_whatever_is_under_way(world, monkeypatch):
+    door = world.server._server.config.app.state.door
+    monkeypatch.setattr(door.limits, "running", QUEUE * 1000)
+    assert world.ask("GET", "/v1/openapi.json").status == 503
+    assert world.ask("GET", "/health").json() == {"status": "well"}
+    monkeypatch.setattr(door.threads, "run", None)
+    assert world.ask("GET", "/health", "ana").status == 200
+
+
+def test_what_is_free_is_not_without_end(world, monkeypatch):
+    assert world.ask("POST", world.on("/rehearsals"), "ana", COUNT).status == 200
+    monkeypatch.setattr("tacit.server.service.questions.MAX_REHEARSED", 1)
+    reply = world.ask("POST", world.on("/rehearsals"), "ana", COUNT)
+    assert (reply.status, reply.code) == (400, "bad_request") and "1 groups" in reply.content.decode()
 
 
 def test_a_question_that_takes_too_long_is_answered_so_and_still_counts(world, monkeypatch):

@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -136,6 +137,18 @@ def test_several_processes_sell_one_budget_and_are_replaced(tmp_path):
     finally:
         if made.process.poll() is None:
             made.end(signal.SIGKILL)
+
+
+def test_a_free_port_is_told(tmp_path):
+    made = Process(tmp_path)
+    command = [sys.executable, "-m", "tacit", "serve", "--config", str(tmp_path / "service.toml"), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            said = process.stdout.readline()
+            made.port = int(re.search(r"http://127\.0\.0\.1:(\d+)\.", said)[1])
+            assert made.port and made.ask("GET", "/health")[0] == 200
+        finally:
+            process.terminate()
 
 
 def test_it_listens_elsewhere_only_with_tls_or_when_told(tmp_path):

@@ -8,6 +8,7 @@ import warnings
 
 import pytest
 
+import tacit
 from tacit.server import log
 
 from .conftest import CANARY, COUNT
@@ -93,6 +94,32 @@ def test_the_canary_appears_nowhere(world, lines, tmp_path):
         assert CANARY.encode() not in text, place
 
 
+def test_data_that_cannot_be_reached_are_the_operators_business(world, lines):
+    """Of data that were moved out of the roots an analyst is told nothing, and the log tells the operator."""
+    name = world.server.add(tacit.Budget(epsilon=10))
+    other = world.server.add(tacit.Budget(epsilon=10))
+    place = world.server.folder / "data" / name
+    elsewhere = world.server.folder / "elsewhere"
+    place.rename(elsewhere)
+    place.symlink_to(elsewhere)
+    seen = [world.ask("GET", world.on(rest, name), "ana") for rest in ("", "/remaining", "/history")]
+    seen += [world.ask("POST", world.on(rest, name), "ana", COUNT) for rest in ("/offers", "/asks", "/rehearsals")]
+    assert {(reply.status, reply.code) for reply in seen} == {(503, "unavailable")}
+    assert {reply.headers["Retry-After"] for reply in seen} == {"5"}
+    for hidden in ("root", "folder", "link", "path", name):
+        assert not any(hidden in reply.content.decode() for reply in seen)
+    noted = [json.loads(line) for line in lines.getvalue().splitlines()]
+    (reason,) = {each["reason"] for each in noted if each["event"] == "data set unavailable"}
+    assert "must lie under one of the configured roots" in reason
+    assert all(each["dataset"] == name for each in noted if each["event"] == "data set unavailable")
+    assert other in {each["name"] for each in world.ask("GET", "/v1/datasets", "owner").json()["datasets"]}
+    bought = world.ask("POST", world.on("/asks", other), "owner", COUNT).json()
+    assert world.ask("GET", f"/v1/releases/{bought['hash']}", "owner").status == 200
+    assert world.ask("GET", f"/v1/releases/{'0' * 64}", "owner").status == 503  # it may be of that data set
+    world.ask("DELETE", world.on("", name), "owner")
+    assert world.ask("GET", f"/v1/releases/{'0' * 64}", "owner").status == 404
+
+
 def test_every_answer_is_inert_and_kept_by_nobody(world):
     for reply in (
         world.ask("GET", "/health"),
@@ -109,9 +136,8 @@ def test_every_answer_is_inert_and_kept_by_nobody(world):
     assert world.ask("PUT", "/health").headers["Allow"]
 
 
-def test_times_are_measured_for_owners_alone(world):
-    assert "seconds" not in world.ask("GET", "/metrics").content.decode()
-    assert "seconds" not in world.ask("GET", "/metrics", "ana").content.decode()
+def test_what_is_measured_is_told_to_owners_alone(world):
+    assert world.ask("GET", "/metrics").status == 401 and world.ask("GET", "/metrics", "ana").status == 403
     told = world.ask("GET", "/metrics", "owner").content.decode()
     assert "tacit_request_seconds_bucket" in told
     assert 'tacit_requests_total{method="GET",route="/metrics",status="200"}' in told

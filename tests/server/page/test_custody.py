@@ -1,5 +1,7 @@
 """What owners see and do, cross-tables, and releases for good."""
 
+from pathlib import Path
+
 import pytest
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -90,6 +92,17 @@ def test_any_cross_table_of_a_model_that_was_bought(visit):
         table = [numbers[i : i + 3] for i in range(0, 21, 3)]
         assert all(abs(false + true - both) <= 2 for false, true, both in table)  # rounded to whole rows
         assert all(abs(sum(column[:-1]) - column[-1]) <= 4 for column in zip(*table, strict=True))
+        left = site_left(page)
+        page.get_by_role("button", name="Draw 1,000 synthetic rows, free").click()
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Download CSV").click()
+        lines = Path(download.value.path()).read_text("utf-8").splitlines()
+        assert lines[0] == "region,product,card" and len(lines) == 1001 and site_left(page) == left
+
+
+def site_left(page):
+    """What is left of the budget to whoever looks at a page."""
+    return page.evaluate("fetch('/v1/datasets/shop/remaining').then((reply) => reply.text())")
 
 
 def test_a_release_is_public_once_it_is_published(visit, site):

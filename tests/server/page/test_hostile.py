@@ -1,5 +1,8 @@
 """Names, labels and keys that would like to be scripts stay text: on the page, and in what is downloaded from it."""
 
+from dataclasses import replace
+from fractions import Fraction
+
 import pytest
 
 from .conftest import HACK, HOSTILE_COLUMN, LABELS, TEXT_KEY
@@ -46,6 +49,34 @@ def test_hostile_names_and_labels_are_text_everywhere(visit, tmp_path):
         page.get_by_label("About the data set").select_option("hostile")
         page.locator("#consequences", has_text="onerror").wait_for()
         page.locator("#ledger", has_text="onerror").wait_for()
+
+
+def test_people_labels_and_requests_that_are_hostile_are_text(visit, site):
+    """Who asks for access, or for approval, chooses these words; owners read them."""
+    store, who = site.service.store, f"mallory {HACK}"
+    store.add_person(who, "analyst", by="olivia")
+    store.issue_token(who, "token", f"label {HACK}", by="olivia")
+    policy = replace(store.policies("shop")["person:ben"], approval=Fraction(0), streams=True)
+    store.set_policy("hostile", f"person:{who}", policy, by="olivia")
+    with visit(who, "/d/hostile") as page:
+        page.locator(".offer .big").wait_for()
+        assert HACK in page.inner_text("header")
+        page.fill("#sql", f"SELECT COUNT(*) AS {KEY} FROM hostile WHERE amount > 3 -- {HACK}")
+        page.locator(".offer [aria-live]:not([aria-busy])").wait_for()
+        page.locator("#buy:enabled").click()
+        page.get_by_text("Waiting for an owner").wait_for()
+    with visit("olivia", "/custody") as page:
+        page.locator("#approvals tr", has_text=f"-- {HACK}").get_by_role("button", name="Approve").click()
+        page.locator("#people tr", has_text=HACK).first.wait_for()
+        page.get_by_label("About the data set").select_option("hostile")
+        page.locator("#policies tr", has_text="onerror").wait_for()
+        for details in page.locator("details").all():
+            details.evaluate("node => { node.open = true }")
+        assert page.locator("main img, main script").count() == 0
+    with visit(who, "/d/hostile") as page:
+        bought(page, f"SELECT COUNT(*) AS {KEY} FROM hostile WHERE amount > 3 -- {HACK}")
+        page.goto("/d/hostile/history")
+        page.get_by_text(f"-- {HACK}").wait_for()
 
 
 def test_hostile_text_keys_are_text(visit):

@@ -158,6 +158,38 @@ def test_a_name_is_one_that_a_ledger_takes(store, name):
         store.add_person(name, "analyst", by="Ann")
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "..",
+        ".",
+        "-x",
+        "role:owner",
+        "person:bob",
+        "a/b",
+        "a\\b",
+        "another",
+        "Another",
+        "\uff21nother",
+        "nobody",
+        "tacit",
+        "the operator",
+        "the operator root",
+        "The Provider https",
+    ],
+)
+def test_a_name_stands_for_nobody_else(store, name):
+    with pytest.raises(BadParameter):
+        store.add_person(name, "analyst", by="Ann")
+
+
+@pytest.mark.parametrize(
+    "name", ["O'Neill", "ana@example.org", "auth0|7", "the opera", "another one", "7", "\u5f20\u4f1f"]
+)
+def test_a_name_may_be_of_any_other_form(store, name):
+    assert store.add_person(name, "analyst", by="Ann").name == name
+
+
 def test_the_day_of_the_last_use_is_kept_and_is_no_act(store, clock):
     text, _ = store.issue_token("bob", "token", by="Ann")
     acts = len(store.acts())

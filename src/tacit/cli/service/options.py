@@ -43,7 +43,9 @@ def opened(config: Path | None, create: bool = False) -> Iterator[tuple[Settings
 
 def actor() -> str:
     """Who acts, as the log of acts has it: whoever can write the store needs no token."""
-    return f"the operator {getpass.getuser()}"
+    from ...server.person import OPERATOR
+
+    return f"{OPERATOR} {getpass.getuser()}"
 
 
 def say(text: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
@@ -22,9 +23,12 @@ from ..store.database import number
 from .call import JSON
 from .door import SECURITY, Door, encoded, mistake
 from .errors import answer_of
+from .hosts import OwnNames
 from .openapi import description
 from .routes import Route
 from .table import ROUTES, learning, state
+
+_NAME = "The service is not known by this name. Its operator sets service.origin to the address that people type."
 
 
 class Endpoint:
@@ -55,6 +59,7 @@ def application(
     app = Starlette(
         routes=[*(Mounted(each.path, Endpoint(each, door), methods=[each.method]) for each in routes), *pages],
         lifespan=lifespan,
+        middleware=[Middleware(OwnNames, service.settings, _misdirected)],
         exception_handlers={HTTPException: _elsewhere, Exception: _mistake},
     )
     app.state.door = door
@@ -65,7 +70,7 @@ def application(
 def all_routes(door: Door, topics: Mapping[str, Callable[[], Any]]) -> tuple[Route, ...]:
     """The routing table, with the routes that tell of the service itself."""
     described = cache(lambda: description(routes))
-    about = state(lambda times: door.metrics.text(door.limits.running, times=times), described)
+    about = state(lambda: door.metrics.text(door.limits.running), described)
     routes = (*ROUTES, *about, *learning(topics))
     return routes
 
@@ -76,6 +81,10 @@ async def _elsewhere(_: Request, error: Exception) -> Response:
     other = BadRequest("This method is not known here.", 405)
     allow = {"Allow": error.headers["Allow"]} if isinstance(error, HTTPException) and error.headers else {}
     return _response(NotFound("page") if status == 404 else other, allow)
+
+
+async def _misdirected(scope: Any, receive: Any, send: Any) -> None:
+    await _response(BadRequest(_NAME, 421), {})(scope, receive, send)
 
 
 async def _mistake(_: Request, error: Exception) -> Response:

@@ -1,6 +1,6 @@
 """The door: takes a request in, has the service answer it on a thread, and sends the answer out.
 
-    on the event loop   credentials, limits, the body
+    on the event loop   credentials, limits, the body; and answers that are always the same, such as that all is well
     on a thread         authenticate, authorise, read the body as its type, do, write the answer
     on the event loop   send, and one line of the log
 
@@ -43,6 +43,7 @@ _BODY_SECONDS = 10.0  # for a body to arrive
 _GRACE = 10.0  # seconds for what is under way when the service ends
 _REMEMBERED = 10_000  # tokens
 _LATE = "This takes longer than the service waits. If it was charged, the charge is kept: ask again, free."
+_ELSEWHERE = "Another site asks to sign you in or out here. Open the login page of this service itself."
 _CLOSING = (408, 413)  # after which the rest of a body is not waited for
 PAGE = "page"  # what the header Tacit-Request says of requests that a page of ours makes
 SECURITY = {
@@ -87,30 +88,35 @@ class Door:
 
     async def serve(self, route: Route, scope: Mapping[str, Any], receive: Any, send: Any) -> None:
         """Answer one request."""
-        started, person = time.perf_counter(), None
+        started = time.perf_counter()
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         request = Incoming(route, scope, headers, *_credentials(headers))
-        leave = None
-        try:
-            leave = self.limits.enter(self._asker(request), question=route.action in _QUESTIONS)
-            if route.decoder is not None:
-                request.body = await self._body(headers, receive)
-            work = self.threads.run(lambda: self._work(request))
-            if not (await asyncio.wait((work,), timeout=self.caps.seconds))[0]:
-                work.add_done_callback(_after(leave))  # it goes on, and still counts
-                leave = None
-                raise Overloaded(_LATE, after=5)
-            answer, person = work.result()
-        except TacitError as error:
-            answer = encoded(answer_of(error, request.number))
-        finally:
-            if leave is not None:
-                leave()
+        at_once = encoded(route.handler) if isinstance(route.handler, Answer) else None
+        answer, person = (at_once, None) if at_once else await self._answered(request, receive)
         seconds = time.perf_counter() - started
         self.metrics.count(route.method, route.path, answer.status, seconds)
         facts: dict[str, Any] = {"method": route.method, "route": route.path, "status": answer.status}
         log.request(request_id=request.number, seconds=seconds, person=person, **facts)
         await _send(send, answer, request.number, head=scope["method"] == "HEAD")
+
+    async def _answered(self, request: Incoming, receive: Any) -> tuple[Answer, str | None]:
+        """The answer of a thread, within the limits, and who asked."""
+        leave = None
+        try:
+            leave = self.limits.enter(self._asker(request), question=request.route.action in _QUESTIONS)
+            if request.route.decoder is not None:
+                request.body = await self._body(request.headers, receive)
+            work = self.threads.run(lambda: self._work(request))
+            if not (await asyncio.wait((work,), timeout=self.caps.seconds))[0]:
+                work.add_done_callback(_after(leave))  # it goes on, and still counts
+                leave = None
+                raise Overloaded(_LATE, after=5)
+            return work.result()
+        except TacitError as error:
+            return encoded(answer_of(error, request.number)), None
+        finally:
+            if leave is not None:
+                leave()
 
     def _asker(self, request: Incoming) -> str:
         """Whose limits a request counts against: those of a token that was recognised before, or of an address."""
@@ -144,7 +150,8 @@ class Door:
 
     def _work(self, request: Incoming) -> tuple[Answer, str | None]:
         """The answer, with its body as bytes, and who asked."""
-        person, access, route = None, None, request.route
+        person, access, route, handler = None, None, request.route, request.route.handler
+        assert callable(handler), route.path
         path: Mapping[str, str] = request.scope["path_params"]
         try:
             login = self._login(request)
@@ -164,7 +171,7 @@ class Door:
                 request.digest,
                 self._secure(request),
             )
-            return encoded(route.handler(call)), person
+            return encoded(handler(call)), person
         except TacitError as error:
             return encoded(answer_of(error, request.number, self._public_words(access))), person
         except Exception as error:
@@ -180,6 +187,8 @@ class Door:
     def _login(self, request: Incoming) -> Login | None:
         """Who asks: by a token, or by the session of a browser, which must be on a page of ours to change anything."""
         bearer, session = request.bearer, request.session
+        if request.route.action is Action.SIGN_IN and self._from_elsewhere(request):
+            raise BadRequest(_ELSEWHERE, 403)
         if bearer is None and session is not None:
             if request.route.method != "GET" and not self._from_our_page(request):
                 raise Unauthenticated
@@ -204,6 +213,11 @@ class Door:
         """Whether a page of ours made a request: browsers let no other page send this header, or this origin."""
         headers = request.headers
         return headers.get("origin") == self._origin(request) and headers.get("tacit-request") == PAGE
+
+    def _from_elsewhere(self, request: Incoming) -> bool:
+        """Whether a browser says that another site made a request, so that nobody is signed in as somebody else."""
+        origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site", "none")
+        return origin not in (None, self._origin(request)) or site not in ("none", "same-origin")
 
     def close(self) -> None:
         """Finish what is under way, or abandon it, and let go of everything."""

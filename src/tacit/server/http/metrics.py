@@ -20,14 +20,12 @@ class Metrics:
         self._times[coarse(seconds)] += 1
         self._seconds += coarse(seconds) / 1000
 
-    def text(self, running: int, *, times: bool) -> str:
-        """What was counted by this process; how long questions took is not for everybody."""
+    def text(self, running: int) -> str:
+        """What was counted by this process."""
         lines = [f"# TYPE tacit_requests_running gauge\ntacit_requests_running {running}"]
         lines += ["# TYPE tacit_requests_total counter"]
         for (method, route, status), n in sorted(self._requests.items()):
             lines.append(f'tacit_requests_total{{method="{method}",route="{route}",status="{status}"}} {n}')
-        if not times:
-            return "\n".join([*lines, ""])
         lines += ["# TYPE tacit_request_seconds histogram"]
         total = 0
         for milliseconds, n in sorted(self._times.items()):

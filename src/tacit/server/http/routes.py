@@ -15,7 +15,7 @@ import msgspec
 from ..access import NOBODY, Action
 from .call import Answer, Call
 
-Handler = Callable[[Call], Answer]
+Handler = Callable[[Call], Answer] | Answer  # an answer is given at once, whatever else is under way
 
 
 @dataclass(frozen=True)

@@ -91,6 +91,8 @@ LINEAR = (
         "Buy the answers of linear queries, in the background",
         bodies.Answers,
         _JOB,
+        refuses=(409,),
+        keyed=True,
     ),
     Route(
         "POST",
@@ -100,6 +102,8 @@ LINEAR = (
         "Buy synthetic rows, in the background",
         bodies.Synthetic,
         _JOB,
+        refuses=(409,),
+        keyed=True,
     ),
     Route(
         "POST",
@@ -269,37 +273,29 @@ SIGNING_IN = (
         "Open a session of a browser by a login link or a token",
         bodies.Login,
         {200: answers.SignedIn},
-        refuses=(401,),
+        refuses=(401, 403),
     ),
-    Route("POST", "/v1/logout", Action.SIGN_IN, custody.sign_out, "End the session", answers=_DONE, refuses=(401,)),
+    Route("POST", "/v1/logout", Action.SIGN_IN, custody.sign_out, "End the session", answers=_DONE, refuses=(401, 403)),
 )
 
 
-def health(_: Call) -> Answer:
-    """Whether the service is well."""
-    return Answer(answers.Health("well"))
-
-
-def state(metrics: Callable[[bool], str], description: Callable[[], bytes]) -> tuple[Route, ...]:
+def state(metrics: Callable[[], str], description: Callable[[], bytes]) -> tuple[Route, ...]:
     """Routes about the service itself."""
-
-    def measured(call: Call) -> Answer:
-        return Answer(metrics(call.access.owner).encode(), media="text/plain; version=0.0.4")
-
+    well = Answer(answers.Health("well"))
     return (
-        Route("GET", "/health", Action.SERVICE_STATE, health, "Whether it is well", answers={200: answers.Health}),
+        Route("GET", "/health", Action.HEALTH, well, "Whether it is well", answers={200: answers.Health}),
         Route(
             "GET",
             "/metrics",
-            Action.SERVICE_STATE,
-            measured,
-            "How many requests there were; for owners, also how long they took",
+            Action.METRICS,
+            lambda _: Answer(metrics().encode(), media="text/plain; version=0.0.4"),
+            "How many requests there were, and how long they took",
             answers={200: ("text/plain",)},
         ),
         Route(
             "GET",
             "/v1/openapi.json",
-            Action.SERVICE_STATE,
+            Action.DESCRIPTION,
             lambda _: Answer(description()),
             "This description",
             answers={200: dict},

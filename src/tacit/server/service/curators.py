@@ -6,10 +6,18 @@ import threading
 
 from ...core.errors import BadParameter, TacitError
 from ...curator import Curator
+from .. import log
 from ..config import Settings
 from ..registration import open_curator
 from ..store import DataSet
 from .texts import public_words
+
+
+class DataSetUnavailable(TacitError):
+    """A data set cannot be opened; why is the operator's business, whom the log tells."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"The data set {name!r} cannot be opened. The log of the service says why.")
 
 
 class Curators:
@@ -36,7 +44,11 @@ class Curators:
             known = self._open.get(dataset.name)
             if known is not None and known[0] == dataset:
                 return known[1]
-            curator = self._opened(dataset)
+            try:
+                curator = self._opened(dataset)
+            except TacitError as error:
+                log.event("data set unavailable", dataset=dataset.name, reason=str(error))
+                raise DataSetUnavailable(dataset.name) from None
             self._open[dataset.name] = dataset, curator
         if known is not None:
             known[1].close()

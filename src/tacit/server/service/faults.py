@@ -13,6 +13,7 @@ from ...core import errors as core
 from .. import errors as service
 from ..policy import PolicyRefused
 from ..store.database import StoreConflict, StoreUnavailable
+from .curators import DataSetUnavailable
 from .texts import shown
 
 # By kind, the first that fits: the code, and whether the text is told; some name places of this machine.
@@ -26,6 +27,7 @@ KINDS: tuple[tuple[type[Exception], str, bool], ...] = (
     (service.Overloaded, "overloaded", True),
     (StoreConflict, "conflict", True),
     (StoreUnavailable, "unavailable", False),
+    (DataSetUnavailable, "unavailable", False),
     (PolicyRefused, "policy", True),
     (core.BadQuestion, "bad_question", True),
     (core.BudgetExceeded, "budget_exceeded", True),

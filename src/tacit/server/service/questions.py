@@ -17,8 +17,10 @@ from ...query.select.query import Query
 from ...release import Release
 from ..errors import BadRequest
 from ..policy import NeedsApproval, PolicyRefused, decide
-from .admission import Admission, Request, Terms, priced
+from .admission import Admission, Request, Terms, paid, priced
 from .service import Access, Service
+
+MAX_REHEARSED = 100_000  # groups, which are free, and keep a process busy for a second
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class Offered:
 
     offer: Offer
     left: Amount  # of the budget, or of an allowance
+    left_after: Amount
     covered: bool
     needs_approval: bool
     refusal: str  # by the policy, or ""
@@ -71,26 +74,32 @@ def offer(service: Service, access: Access, question: str | Query, terms: Terms)
     curator = service.curator(access).seen_by(access.name)
     given = priced(access, terms, lambda: curator.read(question, {})[1])
     offered = curator.offer(question, **given)
+    left = curator.remaining
+    if offered.bought:  # and so free, whatever the policy says
+        bought = curator.bought(question, **given)
+        return Offered(offered, left, left, True, False, "", given, curator, bought)
     share, refusal, needs_approval = Fraction(offered.price) / curator.budget.limit, "", False
     try:
         needs_approval = isinstance(decide(access.rules, "question", share), NeedsApproval)
     except PolicyRefused as error:
         refusal = str(error)
-    left = curator.remaining
-    bought = curator.bought(question, **given) if offered.bought else None
-    return Offered(offered, left, curator.covers(offered), needs_approval, refusal, given, curator, bought)
+    after = _left_after(curator, offered, left)
+    return Offered(offered, left, after, curator.covers(offered), needs_approval, refusal, given, curator)
+
+
+def _left_after(curator: Curator, offered: Offer, left: Amount) -> Amount:
+    """What is left of the budget, or of an allowance, each at its own price, once an offer is bought."""
+    accounts = curator.accounts(offered.query.relation)
+    after = (b.remaining(before) - b.price(offered.loss, before) for b, spent in accounts for before in spent)
+    return max(Fraction(0), min(left, *after))
 
 
 def ask(service: Service, access: Access, question: str | Query, terms: Terms, *, fresh: bool | str = False) -> Sold:
     """Buy the answer to a question, once.  With a text as `fresh` the draw has a name, by which it is found again."""
     curator = service.buyer(access)
     given = priced(access, terms, lambda: curator.read(question, {})[1])
-    about, identity = "a question that was made in Python", None
-    if isinstance(question, str):
-        about = question
-    else:
-        identity = question
-    admission = Admission(service, access, curator, Request("question", about, given, fresh, identity))
+    about = question if isinstance(question, str) else "a question that was made in Python"
+    admission = Admission(service, access, curator, Request("question", about, given, fresh))
     release = curator.seen_by(access.name, admission).ask(question, fresh=fresh, **given)
     return Sold(release, not admission.charged, given, curator)
 
@@ -99,9 +108,9 @@ def bounds(
     service: Service, access: Access, column: str, terms: Terms, *, fresh: bool | str = False
 ) -> tuple[Bounds, bool]:
     """Buy bounds of a column, and say whether they were bought before."""
-    curator = service.buyer(access)
-    admission = Admission(service, access, curator, Request("bounds", f"bounds of {column}", terms, fresh))
-    bought = curator.seen_by(access.name, admission).bounds(column, fresh=fresh, **terms)
+    curator, given = service.buyer(access), paid(access, terms, "Bounds")
+    admission = Admission(service, access, curator, Request("bounds", f"bounds of {column}", given, fresh))
+    bought = curator.seen_by(access.name, admission).bounds(column, fresh=fresh, **given)
     return bought, not admission.charged
 
 
@@ -109,4 +118,6 @@ def rehearse(service: Service, access: Access, question: str | Query, terms: Ter
     """The answer to a question about made-up rows, which is free and says so."""
     curator = service.curator(access).seen_by(access.name)
     given = priced(access, terms, lambda: curator.read(question, {})[1])
+    if (curator.offer(question, **given).plan.cells or 0) > MAX_REHEARSED:
+        raise BadRequest(f"A rehearsal shows at most {MAX_REHEARSED} groups. Rehearse a question with fewer.")
     return Sold(curator.rehearse(question, rows=rows, **given), True, given, curator)

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ...core.accounting.currency import Amount
-from ...core.errors import BadParameter
+from ...core.errors import BadParameter, TacitError
 from ...ledger import Charge, Entry, Head
 from ...ledger.names import skeleton
 from ...ledger.purchases import purchases
@@ -16,6 +16,7 @@ from ...release import Release
 from ..access import Action
 from ..errors import NotFound
 from ..store import Person
+from .curators import DataSetUnavailable
 from .service import Access, Service
 from .verdicts import Verdict
 
@@ -73,12 +74,15 @@ def release(service: Service, person: Person | None, entry_hash: str) -> Found:
         candidates = [Access(Action.PUBLISHED, person, dataset, policy) for dataset, policy in seen]
     else:
         candidates = []
+    missing: TacitError = NotFound("release")
     for access in candidates:
         try:
             return Found(access, service.curator(access).release_of(entry_hash), published is not None)
         except BadParameter:
             continue
-    raise NotFound("release")
+        except DataSetUnavailable as error:  # which may have it, unless another has
+            missing = error
+    raise missing
 
 
 def entries(service: Service, access: Access, *, after: int, count: int) -> tuple[list[dict[str, Any]], Head]:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import msgspec
 
 from ...core.accounting.loss import Loss
-from ...core.errors import Malformed, Refused
+from ...core.errors import BadParameter, Malformed, Refused
+from ...core.safe_text import visible
 from ...curator import Curator, Stream
 from ...curator.purchase import Parts
 from ...query.select.query import Query
@@ -31,6 +32,15 @@ if TYPE_CHECKING:
     from ...workloads.models.multiplicative_weights import LinearQuery, Weights
 
 
+_MAX_NAME = 200  # characters
+
+
+def _check_name(name: str) -> None:
+    """Refuse a name that nobody could read in a ledger or on a page."""
+    if not 0 < len(name) <= _MAX_NAME or not name.strip() or visible(name) != name:
+        raise BadParameter("name", name, f"a name of 1 to {_MAX_NAME} visible characters")
+
+
 @dataclass(frozen=True, kw_only=True)
 class StreamTerms:
     """What a stream is opened with."""
@@ -42,11 +52,21 @@ class StreamTerms:
     name: str = "stream"
     price: Mapping[str, str | int] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+
     def opened(self, curator: Curator) -> Stream:
         """The stream, which goes on if it was opened before."""
         kind = curator.numeric_sparse if self.kind == "numeric_sparse" else curator.above_threshold
         terms: dict[str, Any] = {"count": self.count, "queries": self.queries, "name": self.name, **self.price}
         return kind(self.threshold, **terms)
+
+    @property
+    def described(self) -> str:
+        """The stream in words, for an owner."""
+        says = "about how much a count is that reaches" if self.kind == "numeric_sparse" else "that a count reaches"
+        times = "once" if self.count == 1 else f"{self.count} times"
+        return f"a stream called {self.name}, which may say {times} {says} {self.threshold}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +82,9 @@ class OnlineTerms:
     name: str = "online"
     price: Mapping[str, str | int] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+
     def opened(self, curator: Curator) -> Online:
         """The session, which goes on if it was opened before."""
         if (self.domain is None) == (not self.attributes):
@@ -74,6 +97,13 @@ class OnlineTerms:
             domain = stored("domain", TableDomain, self.domain)
         terms: dict[str, Any] = {"queries": self.queries, "updates": self.updates, "grid": self.grid, "n": self.n}
         return curator.online(domain, name=self.name, **(terms | dict(self.price)))
+
+    @property
+    def described(self) -> str:
+        """The session in words, for an owner."""
+        most = "" if self.updates is None else f", with at most {self.updates} updates"
+        on = "" if self.domain is not None else f" on {' x '.join(self.attributes)}"
+        return f"online queries called {self.name}{on}, {self.queries} of them{most}"
 
 
 def open_stream(service: Service, access: Access, terms: StreamTerms) -> tuple[str, Stream, bool]:
@@ -129,9 +159,7 @@ def draw_online(service: Service, access: Access, number: str, rows: int) -> Any
 def _opening(service: Service, access: Access, terms: StreamTerms | OnlineTerms) -> tuple[Curator, Admission]:
     """The curator of a session that may be bought, and what says whether it was."""
     curator = service.buyer(access)
-    kind = "online queries" if isinstance(terms, OnlineTerms) else f"a stream with threshold {terms.threshold}"
-    request = Request("stream", f"{kind}, called {terms.name}", terms.price, identity=_number(terms))
-    admission = Admission(service, access, curator, request)
+    admission = Admission(service, access, curator, Request("stream", terms.described, terms.price))
     return curator.seen_by(access.name, admission), admission
 
 
@@ -140,7 +168,7 @@ def _number(terms: StreamTerms | OnlineTerms) -> str:
 
 
 def _again(service: Service, access: Access, number: str, kind: type[Any]) -> tuple[Any, threading.Lock]:
-    def nothing_new(_loss: Loss, _parts: Parts) -> NoReturn:
+    def nothing_new(_key: str, _loss: Loss, _parts: Parts) -> NoReturn:
         raise NotFound("session")
 
     def reopen() -> Any:

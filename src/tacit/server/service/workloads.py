@@ -11,7 +11,7 @@ from ...curator import Curator
 from ...release import Release
 from ..errors import BadRequest, NotFound
 from ..policy import Purchase
-from .admission import Admission, Request, Terms, priced
+from .admission import Admission, Request, Terms, paid
 from .questions import stored
 from .service import Access, Service
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # else loaded when linear queries are first asked for: they t
     from ...release.purchased_answers import Bought
     from ...workloads import Answered, Plan, Workload
 
-PRICES = ("epsilon", "delta", "share", "rho")  # in which linear queries are sold
+_SOLD = "Linear queries"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class Wanted:
 def plan(service: Service, access: Access, wanted: Wanted, terms: Terms, n: int | None) -> Plan:
     """Every method for linear queries, with its predicted error."""
     curator = service.curator(access).seen_by(access.name)
-    return curator.plan(wanted.on(curator), n=n, **_paid(access, terms))
+    return curator.plan(wanted.on(curator), n=n, **paid(access, terms, _SOLD))
 
 
 def check(service: Service, access: Access, wanted: Wanted, terms: Terms, *, kind: Purchase, fresh: bool) -> None:
@@ -63,7 +63,7 @@ def check(service: Service, access: Access, wanted: Wanted, terms: Terms, *, kin
     curator = service.curator(access)
     Admission(service, access, curator, Request(kind, "", fresh=fresh))
     wanted.on(curator)
-    _paid(access, terms)
+    paid(access, terms, _SOLD)
 
 
 def answer(
@@ -79,9 +79,9 @@ def answer(
 ) -> tuple[Bought, bool]:
     """Buy the answers of linear queries, and say whether they were bought before."""
     curator = service.buyer(access)
-    asked, given = wanted.on(curator), _paid(access, terms)
+    asked, given = wanted.on(curator), paid(access, terms, _SOLD)
     about = f"{asked!r} by {method}"
-    admission = Admission(service, access, curator, Request(kind, about, given, fresh, (asked, method, n)))
+    admission = Admission(service, access, curator, Request(kind, about, given, fresh))
     view = curator.seen_by(access.name, admission)
     bought = view.answer(asked, method=method, n=n, fresh=fresh, **given)
     return bought, not admission.charged
@@ -99,13 +99,3 @@ def query(service: Service, access: Access, wanted: Wanted, release: str | None)
     if isinstance(bought, Release):
         raise NotFound("release of linear queries")
     return bought.query(wanted.on(curator, cast("TableDomain", bought.workload.domain)))
-
-
-def _paid(access: Access, terms: Terms) -> dict[str, Any]:
-    """The price: the one that was given, or the policy's if linear queries are sold by it."""
-    given = priced(access, terms, dict)
-    if not given.keys() <= {*PRICES, "beta"}:
-        if terms.keys() <= {*PRICES, "beta"}:
-            raise BadRequest("Linear queries need a price of their own: epsilon, epsilon and delta, rho, or share.")
-        raise BadRequest("Linear queries are sold by epsilon, epsilon and delta, rho, or share.")
-    return given

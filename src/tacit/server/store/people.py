@@ -19,7 +19,7 @@ from ...core.parameters import one_of
 from ...core.randomness import SYSTEM
 from ...ledger.names import analyst_name, skeleton
 from ...ledger.stores.dialect import Connection
-from ..person import ROLES, Person, Role
+from ..person import ROLES, Person, Role, person_name
 from .database import Database, StoreConflict, StoreUnavailable, now, number, written
 from .records import KINDS, Issued, Kind, Login, TokenInfo
 
@@ -61,7 +61,7 @@ class People(Database):
     def add_person(self, name: str, role: Role, *, by: str) -> Person:
         """Add a person, or let one who was revoked in again, under the same name but without any earlier token."""
         one_of("role", role, ROLES)
-        person = Person(analyst_name(name), role, written(now()))
+        person = Person(person_name(name), role, written(now()))
         row = {"skeleton": skeleton(person.name), "name": person.name, "role": role, "added": person.added}
         with self.writing() as connection:
             known = _person(connection, name)

@@ -13,6 +13,7 @@ from ....ledger.names import skeleton
 from ....query.schema.public_table import arrow
 from ....storage import canonical
 from ...errors import NotFound
+from ...person import ANOTHER
 from ...service import questions, records, sessions
 from ...service.admission import priced
 from ..bodies import About, Purchase
@@ -21,8 +22,6 @@ from ..library_answers import AccountOf, AccountsAnswer, ChargeAnswer, ChargeOf,
 from .formats import ARROW, arrow_file
 from .questions import terms_of
 from .records import MAX_PAGE, number
-
-ANOTHER = "another"  # in place of the name of an analyst whose purchases one may not see
 
 
 def accounts(call: Call) -> Answer:

@@ -23,7 +23,7 @@ from ..bodies import Answers, Planned, Queries, Synthetic, Tables
 from ..call import JSON, Answer, Call
 from ..linear_answers import AnswersAnswer, Cell, JobAnswer, JobList, MethodRow, PlanAnswer
 from .formats import ARROW, CSV, OWN, PARQUET, arrow_file, wanted
-from .questions import finite, terms_of
+from .questions import draw_name, finite, terms_of
 
 if TYPE_CHECKING:
     from ....release.purchased_answers import Bought
@@ -69,8 +69,9 @@ def synthetic(call: Call) -> Answer:
 def _queued(call: Call, kind: str, body: Answers, **more: int) -> Answer:
     asked, terms = _wanted(body), terms_of(body.terms)
     purchase = "workload" if kind == "answers" else "synthetic"
-    workloads.check(call.service, call.access, asked, terms, kind=purchase, fresh=body.fresh)  # type: ignore[arg-type]
-    request = {"wanted": vars(asked), "terms": terms, "method": body.method, "n": body.n, "fresh": body.fresh, **more}
+    fresh = draw_name(call, body.fresh)
+    workloads.check(call.service, call.access, asked, terms, kind=purchase, fresh=bool(fresh))  # type: ignore[arg-type]
+    request = {"wanted": vars(asked), "terms": terms, "method": body.method, "n": body.n, "fresh": fresh, **more}
     job = call.jobs.add(call.access, kind, request)
     return Answer(_job(job), 202, headers={"Location": f"/v1/jobs/{job.id}"})
 

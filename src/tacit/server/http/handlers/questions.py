@@ -39,14 +39,14 @@ def offer(call: Call) -> Answer:
     asked = questions.question_of(call.service, body.sql, body.query)
     found = questions.offer(call.service, call.access, asked, terms_of(body.terms))
     offered, limit = found.offer, found.offer.budget.limit
-    share, left = float(Fraction(offered.price) / limit), float(Fraction(found.left) / limit)
+    share, after = float(Fraction(offered.price) / limit), float(Fraction(found.left_after) / limit)
     return Answer(
         OfferAnswer(
             price=exact(offered.price),
             share=share,
             budget=str(offered.budget),
             left=left_of(found.curator, found.left),
-            left_after=max(0.0, left - share),
+            left_after=after,
             covered=found.covered,
             needs_approval=found.needs_approval,
             refusal=found.refusal or None,

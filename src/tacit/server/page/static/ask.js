@@ -11,6 +11,7 @@ import { bound, budget, day, percent } from "./format.js";
 import { name as quoted, read, write } from "./question.js";
 import { termsControl } from "./terms.js";
 
+const SHARED = "What is bought is free to everybody who may ask this data set: they can read the answer and the words of the question, but not who asked.";
 const WAIT = 250; // milliseconds without typing before an offer is asked for
 
 class Ask {
@@ -50,7 +51,7 @@ class Ask {
         h("div", { class: "field" }, h("label", { for: "sql" }, "The same question as SQL"), this.text, h("p", { class: "hint", id: "sql-hint" }, "Write what you like; the offer follows. ", h("kbd", {}, "Ctrl+Enter"), " rehearses, ", h("kbd", {}, "Ctrl+Shift+Enter"), " buys.")),
         this.gauge,
       ),
-      h("section", { class: "sheet offer", "aria-labelledby": "offer-title" }, h("h2", { id: "offer-title" }, "Offer"), this.says, price, this.actions),
+      h("section", { class: "sheet offer", "aria-labelledby": "offer-title" }, h("h2", { id: "offer-title" }, "Offer"), this.says, price, this.actions, h("p", { class: "hint" }, SHARED)),
     );
   }
 
@@ -207,7 +208,7 @@ function offered(offer, isPolicy) {
   return h(
     "div",
     { class: "clicks" },
-    offer.free ? notice(`Free: bought on ${day(offer.free.time)}`, h("p", {}, "The stored answer is shown again; nothing is charged.")) : null,
+    offer.free ? notice(`Free: bought on ${day(offer.free.time)}`, h("p", {}, "The stored answer is shown again, as to everybody who may ask this data set; nothing is charged.")) : null,
     offer.needs_approval && !offer.free ? notice("An owner must approve this purchase", h("p", {}, "Ask for it; once it is approved, ask again.")) : null,
     main ? h("p", { class: "big" }, `\u00b1 ${bound(main.error)} `, h("small", {}, main.relative ? `${main.column}: about ${percent(main.relative)} of the rows` : main.column)) : null,
     h("ul", { class: "errors" }, (main ? noisy.filter((each) => each !== main || noisy.length > 1) : noisy).map((each) => h("li", { class: "small" }, h("strong", {}, each.column), ` ${each.text.replaceAll("+-", "\u00b1 ")}`))),

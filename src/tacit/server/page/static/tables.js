@@ -7,6 +7,7 @@ import { bound, budget, number, percent, plural, time } from "./format.js";
 import { decimal, shares } from "./terms.js";
 
 const POLL = 500; // milliseconds between looks at a job
+const ROWS = 1000; // that are drawn from a model
 const LABELLED = ["category", "boolean", "integer", "date"];
 
 start(async (page) => {
@@ -72,11 +73,13 @@ start(async (page) => {
     }
     async function buy() {
       if (!wanted) return;
+      const asked = wanted;
       buys.disabled = true;
       try {
-        const { data } = await api(`${path}/answers`, { body: wanted });
-        if (data.approval) fill(says, notice("Waiting for an owner's approval", h("p", {}, data.message ?? "Ask again once it is approved.")));
-        else await owned(await follow(data.id, says));
+        const { data } = await api(`${path}/answers`, { body: asked });
+        const { entry } = await follow(data.id, says);
+        if (entry) fill(says, notice("Bought", h("p", {}, "Every cross-table of these attributes is free now."), dataset.may?.synthetic ? drawing(asked, says) : null));
+        if (entry) await owned(entry);
       } catch (error) {
         fill(says, refusal(error));
       }
@@ -84,17 +87,29 @@ start(async (page) => {
     }
   }
 
-  /** Follows a job to its end; gives the hash of what it bought, if it did. */
+  /** A button that draws rows from a model that was bought, which is free, and then hands them out as a file. */
+  function drawing(asked, says) {
+    const draw = async () => {
+      try {
+        const { data } = await api(`${path}/synthetic`, { body: { ...asked, rows: ROWS } });
+        const { result } = await follow(data.id, says);
+        if (result) fill(says, notice("Synthetic rows", h("p", {}, `${number(ROWS)} made-up rows that agree with the model.`), h("a", { class: "button small", href: `${result}?format=csv`, download: `${name}-synthetic.csv` }, "Download CSV")));
+      } catch (error) {
+        fill(says, refusal(error));
+      }
+    };
+    return button(`Draw ${number(ROWS)} synthetic rows, free`, draw, { class: "small" });
+  }
+
+  /** Follows a job to its end; gives the job, or nothing of it where it did not end well. */
   async function follow(id, says) {
     for (;;) {
       const job = await get(`/jobs/${encodeURIComponent(id)}`);
-      if (job.state === "done") {
-        fill(says, notice("Bought", h("p", {}, "Every cross-table of these attributes is free now.")));
-        return job.entry;
-      }
+      if (job.state === "done") return job;
       if (["failed", "cancelled"].includes(job.state)) {
-        fill(says, notice(`The purchase ${job.state === "failed" ? "failed" : "was cancelled"}`, h("p", {}, job.error ?? "If it was charged, the same purchase is completed under the same charge when you ask again.")));
-        return undefined;
+        const title = job.code === "approval_needed" ? "Waiting for an owner's approval" : `The purchase ${job.state === "failed" ? "failed" : "was cancelled"}`;
+        fill(says, notice(title, h("p", {}, job.error ?? "If it was charged, the same purchase is completed under the same charge when you ask again.")));
+        return {};
       }
       const cancel = button("Cancel", () => api(`/jobs/${encodeURIComponent(id)}`, { method: "DELETE" }), { class: "small" });
       fill(says, notice(`Computing: ${percent(job.share)} done`, cancel));
