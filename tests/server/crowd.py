@@ -140,12 +140,12 @@ class Client:
     """One connection of one analyst."""
 
     def __init__(self, served, name) -> None:
-        self.name, self._token = name, served.tokens[name]
+        self.name, self.token = name, served.tokens[name]
         self._connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
 
     def ask(self, method, path, body=None, **headers):
         """Status, headers and content; the connection is made anew after one that broke."""
-        sent = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+        sent = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         try:
             self._connection.request(method, path, None if body is None else json.dumps(body), sent)
