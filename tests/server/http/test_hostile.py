@@ -27,6 +27,7 @@ SCHEMA = """
 name = "{name}"
 unit = "person"
 rows = 1
+size = 100
 [columns.age]
 type = "integer"
 lower = 0

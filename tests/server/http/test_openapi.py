@@ -56,12 +56,12 @@ def try_whatever_is_described(world, who, examples):
     seen, tried = Counter(), set()
     operations = [each.ok() for each in schema.get_all_operations()]
     for operation in operations:
-        removes = operation.method == "delete" and operation.path == "/v1/datasets/{dataset}"
 
         @hypothesis.given(case=operation.as_strategy())
         @settings(max_examples=-(-examples // len(operations)), deadline=None, database=None,
                   suppress_health_check=list(HealthCheck), derandomize=False)  # fmt: skip
-        def check(case, removes=removes):
+        def check(case):
+            removes = (case.method.lower(), case.path) == ("delete", "/v1/datasets/{dataset}")
             if "dataset" in (case.path_parameters or {}) and not removes:
                 case.path_parameters["dataset"] = world.people
             response = case.call(base_url=world.server.url, headers=headers)
@@ -105,7 +105,7 @@ def sent_words(case):
     return {word for word in found if word not in KNOWN and not NUMBER.fullmatch(word)}
 
 
-@pytest.mark.parametrize(("who", "cases"), [("ana", 180), ("owner", 60), (None, 60)])
+@pytest.mark.parametrize(("who", "cases"), [("ana", 120), ("owner", 60), (None, 60)])
 def test_no_case_of_the_description_fails(world, who, cases):
     assert try_whatever_is_described(world, who, cases).total() >= cases // 2
 
