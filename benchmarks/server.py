@@ -4,7 +4,9 @@ python benchmarks/server.py [--quick] [--clients 32] [--workers 2]
 
 CPU          of one request, in milliseconds of all processes of the service, beside the same call of the library;
              the client is one process that waits for each answer
-throughput   of so many clients, beside as many processes that each call the library on the same ledger
+throughput   of so many clients, beside as many processes that each call the library on the same ledger.  If a call
+             of the library takes c ms, a service that adds all of 1.5 ms reaches c / (c + 1.5) of it on the same
+             cores: 0.3 for a stored answer.  So 0.7 asks for more than +1.5 does
 tail         the 99th percentile of the time of a stored answer, over its median, at so many clients
 start        until the first answer, in seconds
 memory       of the service after 10,000 requests, over what it was after 1,000
@@ -209,7 +211,7 @@ def throughput(service: Service, clients: int, rounds: int, seconds: float, fres
     yield f"{name} a second", f"{library:.0f}", f"{own:.0f}", f"x{ratio:.2f}", "x0.7"
     if not fresh:
         tails = [(quantiles(each, n=100)[98] * 1e3, median(each) * 1e3) for each in waits]
-        tail, middle = min(tails, key=lambda both: both[0] / both[1])
+        tail, middle = sorted(tails, key=lambda both: both[0] / both[1])[len(tails) // 2]
         yield "99 % and median, ms", "", f"{tail:.1f}, {middle:.1f}", f"x{tail / middle:.1f}", "x5"
 
 
