@@ -94,14 +94,14 @@ def _zcdp(epsilon: Fraction, delta: Fraction) -> Fraction:
     return Fraction(rho_for(epsilon, delta))
 
 
-def _continuous(epsilon: Fraction, delta: Fraction) -> float:
-    """About the largest rho at which continuous Gaussian noise is (epsilon, delta)-private."""
+def _gaussian_gain(epsilon: Fraction, delta: Fraction, least: Fraction) -> float:
+    """About how many times `least` the rho may be at which continuous Gaussian noise is (epsilon, delta)-private."""
     e, d = float(epsilon), float(delta)
 
-    def private(rho: float) -> bool:
-        return GaussianNoise(Fraction(2 * rho)).profile(e) <= d
+    def private(times: float) -> bool:
+        return GaussianNoise(2 * Fraction(times) * least).profile(e) <= d
 
-    return greatest_positive(private, floor=2.0**-800, ceiling=2.0**60, precision=2.0**-12, fall=16)
+    return greatest_positive(private, floor=0.5, ceiling=2.0**60, precision=2.0**-12)
 
 
 @lru_cache(maxsize=256)  # many questions are asked at one price
@@ -110,6 +110,8 @@ def _largest_rho(
 ) -> Fraction | None:
     """The largest rho at which the best mechanisms are together (epsilon, delta)-private; None if none can be drawn."""
     least = _zcdp(epsilon, delta - failing)
+    if least <= 0:
+        return None
 
     def within(times: float) -> bool:
         try:
@@ -118,7 +120,7 @@ def _largest_rho(
             return False
         return proves(loss_of([Step(None, tried, beta) for tried in bought]), epsilon, delta)
 
-    near: float | None = _continuous(epsilon, delta - failing) / least
+    near: float | None = _gaussian_gain(epsilon, delta - failing, least)
     if not _normal(wanted, 2 * Fraction(near or 0) * least, failing, beta):
         near = None
     most = greatest_positive(within, floor=0.5, ceiling=2.0**60, precision=2.0**-9, near=near)
