@@ -15,7 +15,6 @@ pytestmark = pytest.mark.slow
 
 CLIENTS = 64
 NEW = 24  # questions that are first asked in each life of a service
-LONG_AGO = "2000-01-01T00:00:00+00:00"
 
 
 @pytest.mark.parametrize(
@@ -41,11 +40,8 @@ def test_many_clients_share_one_budget(tmp_path, budget, questions, seconds):
         assert served.end() == 0
 
 
-@pytest.mark.parametrize(
-    ("kills", "wait"),
-    [pytest.param(2, False, id="short"), pytest.param(200, True, id="long")],
-)
-def test_a_service_that_is_killed_under_load(tmp_path, kills, wait):
+@pytest.mark.parametrize("kills", [pytest.param(2, id="short"), pytest.param(200, id="long")])
+def test_a_service_that_is_killed_under_load(tmp_path, kills):
     """After every kill the service goes on where it was: each answer that was given is given again, for nothing."""
     questions, budget = NEW * kills, NEW * kills * 3 // 4
     assert questions <= len(PARTS)
@@ -63,8 +59,6 @@ def test_a_service_that_is_killed_under_load(tmp_path, kills, wait):
                 jobs += queued(served, lives)
                 time.sleep(random.uniform(0, 0.5))
                 served.kill()
-                if lives == kills and not wait:
-                    silence(served)
                 served.start()
             last = iter(range(questions))
             crowd.wait(300)
@@ -91,12 +85,6 @@ def queued(served, life):
     return numbers
 
 
-def silence(served):
-    """Let the time pass after which a worker of which nothing was heard is taken for dead."""
-    with served.store() as store, store.writing() as connection:
-        connection.execute("UPDATE jobs SET changed = :then WHERE state = 'running'", {"then": LONG_AGO})
-
-
 def settled(served, acknowledged):
     """Wait until all jobs are done, hold them against the ledger, and return how many there were."""
     with served.store() as store:
@@ -115,13 +103,7 @@ def settled(served, acknowledged):
     return len(jobs)
 
 
-@pytest.mark.parametrize(
-    "visits",
-    [
-        pytest.param(40, id="short"),
-        pytest.param(500, id="long", marks=pytest.mark.xfail(reason="memory grows by 14 % over 10,000 requests")),
-    ],
-)
+@pytest.mark.parametrize("visits", [pytest.param(40, id="short"), pytest.param(500, id="long")])
 def test_memory_stays_what_it_is(tmp_path, visits):
     """However many requests there are, good and bad, of people who are known or not, they are not remembered."""
     with Served(tmp_path, 10, workers=1).running() as served:
@@ -129,7 +111,7 @@ def test_memory_stays_what_it_is(tmp_path, visits):
         for number in range(visits):
             visit(served, number)
             measured.append(served.memory())
-        assert measured[-1] < 1.05 * measured[visits // 4]
+        assert measured[-1] < 1.05 * measured[visits // 10]
 
 
 def visit(served, number):

@@ -47,11 +47,13 @@ def shortened(x: Fraction, grid: int = GRID) -> Fraction:
 
 def up(x: Fraction) -> float:
     """The least float not below x."""
+    n, d = x.numerator, x.denominator
     try:
-        y = x.numerator / x.denominator
+        y = n / d
     except OverflowError:
-        return math.inf if x > 0 else -float(np.finfo(float).max)
-    return y if Fraction(y) >= x else math.nextafter(y, math.inf)
+        return math.inf if n > 0 else -float(np.finfo(float).max)
+    top, bottom = y.as_integer_ratio()
+    return y if top * d >= n * bottom else math.nextafter(y, math.inf)
 
 
 def decimal_up(x: Fraction) -> float:

@@ -198,7 +198,7 @@ class DiscreteGaussianLaw:
         weights = np.exp(-(np.arange(top + 1, dtype=float) ** 2) / float(2 * self.sigma2))
         return np.cumsum(weights[::-1])[::-1]
 
-    @property
+    @cached_property
     def _large(self) -> bool:
         """Whether sigma exceeds 1000: then tails are integrals of the density, by the midpoint rule."""
         return self.sigma2 > 10**6

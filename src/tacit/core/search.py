@@ -58,10 +58,12 @@ def greatest_positive(
     """
     if near is not None:
         tried = _Monotone(holds)
-        for x in (near * (1 - 4 * precision), near * (1 + 4 * precision)):
-            tried(x)
+        for side in (-1, 1):
+            for width in (1, 4):  # as far as the guess may be off
+                if tried(near * (1 + side * width * precision)) == (side < 0):
+                    break
         found = greatest_positive(tried, floor=floor, ceiling=ceiling, precision=precision, fall=fall)
-        if not found or holds(found):
+        if found in (0, tried.yes) or holds(found):
             return found  # else the condition is not monotone, and what was inferred is wrong
     low, high = 0.0, 1.0
     while high < ceiling and holds(high):
@@ -80,15 +82,15 @@ class _Monotone:
     """A monotone condition, which is not tried where what is known of it implies it."""
 
     def __init__(self, holds: Callable[[float], bool]) -> None:
-        self._holds, self._yes, self._no = holds, 0.0, math.inf
+        self._holds, self.yes, self._no = holds, 0.0, math.inf
 
     def __call__(self, x: float) -> bool:
-        if self._yes < x < self._no:
+        if self.yes < x < self._no:
             if not self._holds(x):
                 self._no = x
                 return False
-            self._yes = x
-        return x <= self._yes
+            self.yes = x
+        return x <= self.yes
 
 
 def least_whole(holds: Callable[[int], bool], low: int = 0) -> int:

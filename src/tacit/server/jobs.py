@@ -5,15 +5,13 @@ that is cancelled, or whose process dies, after its charge is completed under th
 again.  The result of a job is the hash of the entry that it was charged by.
 
     queued     claimed by the first process that is free
-    running    its worker says so every few seconds, with the share that is done; one that is silent loses the job
+    running    its worker says so every few seconds, with the share that is done; one that died or is silent loses it
     cancelling a worker that is told so stops at its next report of progress, and before it charges anything
 """
 
 from __future__ import annotations
 
 import json
-import os
-import socket
 import threading
 from contextlib import suppress
 from typing import Any
@@ -26,7 +24,8 @@ from .policy import Purchase
 from .service import Access, Service, workloads
 from .service.faults import fault_of
 from .store import Job
-from .store.database import StoreConflict, number
+from .store.database import StoreConflict
+from .store.workers import new_worker
 
 KINDS: dict[str, Purchase] = {"answers": "workload", "synthetic": "synthetic"}
 _BEAT = 5.0  # seconds between two signs of life
@@ -54,7 +53,7 @@ class Jobs:
     """Runs jobs on threads of this process until it is closed."""
 
     def __init__(self, service: Service, threads: int) -> None:
-        self.service, self.worker = service, f"{socket.gethostname()} {os.getpid()} {number()}"
+        self.service, self.worker = service, new_worker()
         self._closing, self._added, self._lock = threading.Event(), threading.Event(), threading.Lock()
         self._running: dict[str, Running] = {}
         self._threads = [threading.Thread(target=self._run, name=f"tacit job {i}") for i in range(threads)]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 GRACE = 30  # seconds that requests under way are given when the service ends
 _IDLE = 15  # seconds after which a connection that asks for nothing is closed
 _LATER = ("tacit.workloads", "tacit.engines.duckdb.engine", "duckdb")  # loaded once the service listens
+_GARBAGE = (700, 10, 10)  # as Python sets it: the command line, which is short, lets garbage pile up
 
 
 def run(settings: Settings, ready: Callable[[Settings], None]) -> None:
@@ -30,10 +31,11 @@ def run(settings: Settings, ready: Callable[[Settings], None]) -> None:
     listening = _listen(settings)
     settings = replace(settings, service=replace(settings.service, port=listening.getsockname()[1]))
     ready(settings)
+    gc.set_threshold(*_GARBAGE)
+    gc.freeze()  # what was loaded is no garbage, and stays shared between the processes
     if settings.service.workers == 1:
         _serve(settings, listening)
         return
-    gc.freeze()  # what was loaded stays shared between the processes
     Processes(settings.service.workers, lambda: _serve(settings, listening)).run(2 * GRACE)
 
 
@@ -61,8 +63,14 @@ def _serve(settings: Settings, listening: socket.socket) -> None:
     import uvicorn
 
     server = uvicorn.Server(uvicorn.Config(application(settings), **_options(settings)))
-    threading.Thread(target=lambda: [import_module(name) for name in _LATER], daemon=True).start()
+    threading.Thread(target=_load_the_rest, daemon=True).start()
     server.run(sockets=[listening])
+
+
+def _load_the_rest() -> None:
+    for name in _LATER:
+        import_module(name)
+    gc.freeze()
 
 
 def _options(settings: Settings) -> dict[str, Any]:

@@ -2,12 +2,16 @@
 
 import json
 import threading
+import time
 from datetime import timedelta
 
 import pytest
 
+import tacit
+from server.serving import Server
 from tacit.core.progress import report
 from tacit.server import jobs as background
+from tacit.server.access import Action
 from tacit.server.store import jobs as stored_jobs
 
 TABLE = {"attributes": ["region", "age"], "k": 1, "terms": {"epsilon": "0.5"}}
@@ -128,6 +132,31 @@ def test_a_job_whose_process_died_is_run_by_another(world, monkeypatch):
         monkeypatch.setattr(stored_jobs, "SILENCE", timedelta(seconds=-1))
     assert world.job_done(job.id)["state"] == "done"
     assert charges(world) == before + 1
+
+
+def test_a_job_is_queued_again_when_its_process_ends_in_order(tmp_path, held, monkeypatch):
+    """It stops at its next report; whoever starts then completes it under the same charge."""
+    server = Server(tmp_path)
+    try:
+        dataset, door = server.add(tacit.Budget(epsilon=10)), server._server.config.app.state.door
+        request = {"wanted": {"attributes": ["region"], "kind": "marginals", "k": 1, "workload": None}}
+        request |= {"terms": {"epsilon": "1"}, "method": "auto", "n": None, "fresh": True}
+        server.token("ana")
+        access = server.service.authorise(server.store.person("ana"), Action.BUY, dataset)
+        job = door.jobs.add(access, "answers", request)
+        assert held.wait(20)
+        door.jobs.close()
+        assert server.store.job(job.id).state == "queued" and not door.jobs._running
+        monkeypatch.undo()
+        later = background.Jobs(server.service, 1)
+        until = time.monotonic() + 20
+        while not (done := server.store.job(job.id)).over and time.monotonic() < until:
+            time.sleep(0.02)
+        later.close()
+        assert done.state == "done"
+        assert len(server.service.curators.of(server.store.dataset(dataset)).history()) == 1
+    finally:
+        server.close()
 
 
 def test_one_sees_ones_own_jobs(world):

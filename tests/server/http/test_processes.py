@@ -1,5 +1,6 @@
 """The service as processes: how it starts, ends, dies and goes on."""
 
+import gc
 import http.client
 import json
 import os
@@ -16,6 +17,7 @@ import pytest
 
 import tacit
 from tacit.ledger import Ledger
+from tacit.server import serving
 from tacit.server.config import Settings
 from tacit.server.policy import Policy
 from tacit.server.registration import register
@@ -48,8 +50,10 @@ class Process:
             self.ledger = added.ledger
             store.set_policy("people", "role:analyst", Policy(), by="owner")
 
-    def start(self):
-        command = [sys.executable, "-m", "tacit", "serve", "--config", str(self.folder / "service.toml")]
+    def start(self, *program):
+        """Start the service, or another program of it."""
+        serve = ("-m", "tacit", "serve", "--config", str(self.folder / "service.toml"))
+        command = [sys.executable, *(program or serve)]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         until = time.monotonic() + 60
         while time.monotonic() < until and self.process.poll() is None:
@@ -111,6 +115,49 @@ def test_a_draw_with_a_key_is_bought_once_however_the_service_ends(running):
     assert "Traceback" not in log
 
 
+DYING = """
+import os, signal, sys
+from tacit.ledger import Ledger
+from tacit.server.config import Settings
+from tacit.server.serving import run
+
+config, name = sys.argv[1:]
+real = getattr(Ledger, name)
+
+def dies(self, *given, **named):
+    done = real(self, *given, **named)
+    if (named["loss"] if name == "charge" else given[0].loss).terms:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return done
+
+setattr(Ledger, name, dies)
+run(Settings.load(config))
+"""
+
+
+def test_a_draw_with_a_key_is_bought_once_wherever_the_service_dies(tmp_path):
+    """After its charge, and after its answer was stored: asked again under its key, it is the same draw, and free."""
+    made, kept, places = Process(tmp_path), [], ("charge", "store")
+    try:
+        for name in places:
+            made.start("-c", DYING, str(made.folder / "service.toml"), name)
+            with pytest.raises((OSError, http.client.HTTPException)):
+                made.count(fresh=True, headers={"Idempotency-Key": name})
+            made.process.communicate(timeout=20)
+            kept.append([charge.release is not None for charge in made.charges()])
+        assert kept == [[False], [False, True]]
+        made.start()
+        asked = [[made.count(fresh=True, headers={"Idempotency-Key": name}) for _ in range(2)] for name in places]
+        for (status, first), (repeated, again) in asked:
+            assert status == repeated == 200 and first["free"] and again["free"]
+            assert (again["hash"], again["columns"]) == (first["hash"], first["columns"])
+        assert len({first[1]["hash"] for first, _ in asked}) == len(made.charges()) == 2
+        assert made.count("2", fresh=True, headers={"Idempotency-Key": "charge"})[0] == 409
+    finally:
+        if made.process.poll() is None:
+            made.end(signal.SIGKILL)
+
+
 def test_several_processes_sell_one_budget_and_are_replaced(tmp_path):
     made = Process(tmp_path, workers=2).start()
     try:
@@ -149,6 +196,25 @@ def test_a_free_port_is_told(tmp_path):
             assert made.port and made.ask("GET", "/health")[0] == 200
         finally:
             process.terminate()
+
+
+def test_garbage_is_collected_however_the_service_was_started(tmp_path, monkeypatch):
+    """The command line, whose processes are short, collects none; a service would grow by it."""
+    settings, found = Settings.load(Process(tmp_path).folder / "service.toml"), []
+    monkeypatch.setattr(serving.log, "start", lambda: None)
+
+    def serve(_, listening):
+        listening.close()
+        found.append((gc.get_threshold(), gc.get_freeze_count() > 10_000))
+
+    monkeypatch.setattr(serving, "_serve", serve)
+    before = gc.get_threshold()
+    gc.set_threshold(250_000)
+    try:
+        serving.run(settings, lambda _: None)
+    finally:
+        gc.set_threshold(*before)
+    assert found == [((700, 10, 10), True)]
 
 
 def test_it_listens_elsewhere_only_with_tls_or_when_told(tmp_path):

@@ -30,10 +30,11 @@ Curve = NDArray[np.float64]
 
 def _left(loss: Loss, delta: Fraction | float) -> float | None:
     """What is left of delta beside the failures of a loss, rounded down; None if they are more than delta."""
-    failure, total_delta = failures(loss), Fraction(delta)
-    if failure == 1 or failure > total_delta:
-        return None
-    left = (total_delta - failure) / (1 - failure)
+    failure, left = failures(loss), Fraction(delta)
+    if failure:
+        if failure == 1 or failure > left:
+            return None
+        left = (left - failure) / (1 - failure)
     return down(left) if left else 0.0
 
 
@@ -357,8 +358,8 @@ def _collect(counted: Iterable[tuple[K, int]]) -> dict[K, int]:
 
 def failures(loss: Loss) -> Fraction:
     """An upper bound on the probability that any mechanism fails: the sum of the failures."""
-    failing = (n * atom.failure() for atom, n in loss.terms.items())
-    return min(reduce(lambda total, x: shortened(total + x), failing, Fraction(0)), Fraction(1))
+    failing = [n * failure for atom, n in loss.terms.items() if (failure := atom.failure())]
+    return min(reduce(lambda total, x: shortened(total + x), failing), Fraction(1)) if failing else Fraction(0)
 
 
 def _tail(excess: float, width: float) -> float:

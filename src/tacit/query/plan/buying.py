@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
 
+from ...core.accounting.atoms import GaussianNoise
 from ...core.accounting.best_bound import proves
 from ...core.accounting.budget import Budget, SpentSoFar
 from ...core.accounting.currency import Amount, Currency, Epsilon, RenyiAt, Rho
@@ -23,6 +24,7 @@ from ...core.errors import BadParameter, BadQuestion, Refused
 from ...core.exact import inward
 from ...core.parameters import probability
 from ...core.search import greatest_positive, least_positive
+from ...mechanisms import Gaussian, KeySelection
 from ..values.nodes import Column
 from .accuracy import accuracy
 from .calibration import Need, Step, mechanisms, needs, pure, steps, tidy
@@ -92,12 +94,24 @@ def _zcdp(epsilon: Fraction, delta: Fraction) -> Fraction:
     return Fraction(rho_for(epsilon, delta))
 
 
+def _gaussian_gain(epsilon: Fraction, delta: Fraction, least: Fraction) -> float:
+    """About how many times `least` the rho may be at which continuous Gaussian noise is (epsilon, delta)-private."""
+    e, d = float(epsilon), float(delta)
+
+    def private(times: float) -> bool:
+        return GaussianNoise(2 * Fraction(times) * least).profile(e) <= d
+
+    return greatest_positive(private, floor=0.5, ceiling=2.0**60, precision=2.0**-12)
+
+
 @lru_cache(maxsize=256)  # many questions are asked at one price
 def _largest_rho(
     wanted: tuple[Need, ...], epsilon: Fraction, delta: Fraction, failing: Fraction, beta: Fraction
 ) -> Fraction | None:
     """The largest rho at which the best mechanisms are together (epsilon, delta)-private; None if none can be drawn."""
     least = _zcdp(epsilon, delta - failing)
+    if least <= 0:
+        return None
 
     def within(times: float) -> bool:
         try:
@@ -106,8 +120,20 @@ def _largest_rho(
             return False
         return proves(loss_of([Step(None, tried, beta) for tried in bought]), epsilon, delta)
 
-    most = greatest_positive(within, floor=0.5, ceiling=2.0**60, precision=2.0**-9)
+    near: float | None = _gaussian_gain(epsilon, delta - failing, least)
+    if not _normal(wanted, 2 * Fraction(near or 0) * least, failing, beta):
+        near = None
+    most = greatest_positive(within, floor=0.5, ceiling=2.0**60, precision=2.0**-9, near=near)
     return tidy(Fraction(most) * least) if most else None
+
+
+def _normal(wanted: tuple[Need, ...], rho: Fraction, failing: Fraction, beta: Fraction) -> bool:
+    """Whether Gaussian noise is the best for every need at this rho, and so at any that is less."""
+    try:
+        bought = [Step(None, tried, beta).mechanism for tried in mechanisms(wanted, Rho(), tidy(rho), failing)]
+    except (Refused, BadParameter):
+        return False
+    return all(isinstance(each.noise if isinstance(each, KeySelection) else each, Gaussian) for each in bought)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
     queued -> running -> done | failed | cancelled
 
-A worker claims a job and says from time to time that it still runs it; a job whose worker was not heard of for a while
-is claimed by another, which completes what was charged under the same charge.
+A worker claims a job and says from time to time that it still runs it.  The job of a worker that died (`workers.py`) or
+that was not heard of for a while is claimed by another, which completes what was charged under the same charge.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from ...ledger.stores.dialect import Connection
 from .approvals import Approvals
 from .database import StoreConflict, now, number, written
 from .records import Job, Progress
+from .workers import has_died
 
-SILENCE = timedelta(seconds=60)  # after which a worker is taken for dead
+SILENCE = timedelta(seconds=60)  # after which a worker of which nothing is known is taken for dead
+PAUSE = timedelta(seconds=5)  # before the job of a dead worker is run again: it may be what kills workers
 _COLUMNS = "id, dataset, person, kind, request, state, thousandths, error, result, worker, created, changed"
 _JOBS = f"SELECT {_COLUMNS} FROM jobs"
 _NEW = """
@@ -28,6 +30,7 @@ _FREE = f"""
 {_JOBS} WHERE state = 'queued' OR (state IN ('running', 'cancelling') AND changed < :silent)
 ORDER BY created, id LIMIT 1
 """
+_QUIET = f"{_JOBS} WHERE state IN ('running', 'cancelling') AND changed <= :quiet"
 _CHANGE = """
 UPDATE jobs SET state = :state, thousandths = :thousandths, error = :error, result = :result, worker = :worker,
     changed = :changed
@@ -63,12 +66,19 @@ class Jobs(Approvals):
     def claim_job(self, worker: str) -> Job | None:
         """The oldest job that nobody runs, which from now on is this worker's; None if there is none."""
         with self.writing() as connection:
+            self._free_jobs_of_the_dead(connection)
             while row := connection.execute(_FREE, {"silent": written(now() - SILENCE)}).fetchone():
                 job = _read(row)
                 if job.state != "cancelling":
                     return self._change(connection, job, {"state": "running", "worker": worker})
                 self._change(connection, job, {"state": "cancelled"})  # its worker died before it looked
         return None
+
+    def _free_jobs_of_the_dead(self, connection: Connection) -> None:
+        quiet = connection.execute(_QUIET, {"quiet": written(now() - PAUSE)}).fetchall()
+        for job in map(_read, quiet):
+            if has_died(job.worker):
+                self._change(connection, job, {"state": "queued" if job.state == "running" else "cancelled"})
 
     def update_job(
         self,
