@@ -173,15 +173,15 @@ class ContinualCounts:
 
     @property
     def _opening(self) -> Opening[ContinualCount]:
-        keys = {
-            identity.continual(self._name, self._who, self.plan, way.mechanism): way.mechanism for way in self._ways
-        }
+        def key(mechanism: ContinualCount) -> str:
+            return identity.continual(self._name, self._who, self.plan, mechanism)
+
         return Opening(
-            offered=keys,
+            offered={key(way.mechanism): way.mechanism for way in self._ways},
             former={},
             mechanism=lambda mechanism: mechanism,
             begin=lambda mechanism: canonical(mechanism.begin(SYSTEM)).encode(),
-            check=lambda mechanism, _: self._curator.admit(mechanism.loss(), None),
+            check=lambda mechanism, _: self._curator.admit(key(mechanism), mechanism.loss(), None),
             typed=self._typed,
             purpose=lambda mechanism: Purpose("stream", f"{self._name}: continual counts by {self.name}, {mechanism}"),
         )

@@ -131,7 +131,7 @@ def dies(self, *given, **named):
     return done
 
 setattr(Ledger, name, dies)
-run(Settings.load(config))
+run(Settings.load(config), lambda _: None)
 """
 
 
