@@ -23,6 +23,11 @@ def pytest_collection_finish():
     gc.set_threshold(20_000, 20, 20)
 
 
+def pytest_sessionfinish():
+    """Let the tests go again, since some extension modules complain about objects that outlive them."""
+    gc.unfreeze()
+
+
 @pytest.fixture(autouse=True, scope="session")
 def keys(tmp_path_factory):
     """The keys of ledgers in databases are kept in a folder of the tests."""
