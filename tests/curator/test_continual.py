@@ -193,7 +193,7 @@ def test_what_the_budget_does_not_cover_is_refused_before_data_are_read(place):
         assert not c.history() and c.remaining == 1
     refused = []
 
-    def admit(loss, parts):
+    def admit(key, loss, parts):
         refused.append((loss, parts))
         raise tacit.Refused("Not today.")
 
