@@ -20,9 +20,11 @@ from . import (
     ledger,
     linear,
     lint,
+    publish,
     serve,
     tables,
     theory,
+    verify,
     whatif,
 )
 from .output import console
@@ -51,7 +53,9 @@ for command in (
     tables.explain,
     tables.ask,
     tables.bounds,
+    publish.publish,
     history.history,
+    verify.verify,
     linear.plan,
     linear.compare,
     demonstrations.tour,
