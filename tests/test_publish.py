@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 import yaml
 from curator.test_purchase import STEPS, Crash, crashing
 from test_cli_tables import tacit
+from test_desk import flights  # noqa: F401 - a fixture
 
 from tacit import Budget, Refused
 from tacit.core.accounting.batch import Batch
@@ -487,3 +489,76 @@ def test_the_folder_states_nothing_of_this_machine(folder):
         if path.is_file():
             assert str(folder).encode() not in path.read_bytes()
     assert Path(publishing.__file__).parent.name == "publish"
+
+
+FLIGHTS = """
+title = "Departures from New York, 2013"
+data = "flights.csv"
+[budget]
+epsilon = 1
+delta = 1e-6
+[[question]]
+name = "carriers"
+sql = "SELECT carrier, COUNT(*) AS flights FROM flights GROUP BY carrier"
+error = 150
+[[question]]
+name = "cancelled"
+sql = "SELECT month, SUM(CASE WHEN dep_time IS NULL THEN 1 ELSE 0 END) / COUNT(*) AS share FROM flights GROUP BY month"
+[[workload]]
+name = "airports"
+columns = ["carrier", "origin"]
+error = 150
+"""
+FLIGHTS_SCHEMA = """
+[table]
+name = "flights"
+unit = "row"
+size = 336776
+missing = ["NA"]
+[columns.carrier]
+type = "category"
+values = ["9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"]
+[columns.origin]
+type = "category"
+values = ["EWR", "JFK", "LGA"]
+[columns.month]
+type = "integer"
+lower = 1
+upper = 12
+[columns.dep_time]
+type = "integer"
+lower = 1
+upper = 2400
+"""
+
+
+def test_a_custodian_publishes_all_flights_of_a_year(flights, tmp_path):  # noqa: F811
+    """From a CSV file to a folder that a stranger verifies; each number is where its noise can put it.
+
+    Twice an error at 95 % is 3.9 deviations of Gaussian noise, and six times is 11.7: of a hundred numbers, one is
+    farther off with a probability below 1e-25.
+    """
+    (tmp_path / "flights.csv").symlink_to(flights)
+    (tmp_path / "flights.toml").write_text(FLIGHTS_SCHEMA)
+    (tmp_path / "year.toml").write_text(FLIGHTS)
+    assert "+-150" in tacit("publish", tmp_path / "year.toml", "--dry")
+    tacit("publish", tmp_path / "year.toml")
+    out = tmp_path / "year"
+    with flights.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    by_carrier = Counter(flight["carrier"] for flight in rows)
+    by_airport = Counter((flight["carrier"], flight["origin"]) for flight in rows)
+    by_month = Counter(int(flight["month"]) for flight in rows)
+    cancelled = Counter(int(flight["month"]) for flight in rows if flight["dep_time"] == "NA")
+    for row in pq.read_table(out / "answers" / "carriers.parquet").to_pylist():
+        assert row["flights_upper"] - row["flights"] <= 150
+        assert abs(row["flights"] - by_carrier[row["carrier"]]) <= 6 * 150
+    for row in pq.read_table(out / "answers" / "cancelled.parquet").to_pylist():
+        truth, wide = cancelled[row["month"]] / by_month[row["month"]], row["share_upper"] - row["share_lower"]
+        assert 0 <= row["share_lower"] <= row["share"] <= row["share_upper"] <= 1
+        assert abs(row["share"] - truth) <= 6 * wide < 0.2
+    for row in pq.read_table(out / "answers" / "airports.parquet").to_pylist():
+        at = re.fullmatch(r"carrier = (\w+) and origin = (\w+)", row["query"]).groups()
+        assert abs(row["count"] - by_airport[at]) <= 6 * 150
+    assert "The ledger is sound" in tacit("verify", out / "answers" / "carriers.json", "--ledger", out / "ledger.jsonl")
+    assert "sound" in tacit("ledger", "verify", out / "ledger.jsonl")

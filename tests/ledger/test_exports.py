@@ -2,6 +2,7 @@
 
 import base64
 import json
+from pathlib import Path
 
 import pytest
 from test_cli_tables import tacit as run
@@ -141,3 +142,10 @@ def test_what_is_shown_otherwise_is_said(sold):
         other = c.seen_by("ana").ask("SELECT COUNT(*) AS people FROM t WHERE x < 5", epsilon=1)
     (said,) = proved(other.to_json(), found.charge_of).caveats
     assert said == f"It is shown by another question than the one that was stored, {COUNT}: compare the two."
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parents[1] / "fixtures" / "ledgers").rglob("*.jsonl")), ids=lambda p: p.stem
+)
+def test_exports_of_earlier_versions_verify(path):
+    assert verify_export(path).spent <= verify_export(path).budget.limit
