@@ -431,6 +431,19 @@ def test_what_identifies_a_publication(folder):
             assert (found(curator, again.items(curator), again.share) is not None) == free, text
 
 
+def test_what_is_only_shown_otherwise_is_free_and_shown_so(folder):
+    plan = counted(folder, ["error = 60"], more="share = 0.3")
+    first = publish(plan, folder / "out")
+    (folder / "again.toml").write_text(plan.text.replace("COUNT(*) AS n", "2 * COUNT(*) AS twice"))
+    again = publish(ReleasePlan.load(folder / "again.toml"), folder / "again")
+    assert not again.new and again.charge.seq == first.charge.seq
+    (once,), (twice,) = (done.answers[0].table.to_pylist() for done in (first, again))
+    assert twice["twice"] == 2 * once["n"] and "2 * COUNT" in (folder / "again" / "index.html").read_text()
+    export = verify_export(folder / "again" / "ledger.jsonl")
+    proof = proved((folder / "again" / "answers" / "q0.json").read_bytes(), export.charge_of)
+    assert not proof.same_question and "was stored, SELECT COUNT(*) AS n FROM visits" in proof.caveats[0]
+
+
 def test_an_allowance_is_kept(folder):
     plan = counted(folder, ["weight = 1"] * 4)
     with plan.curator() as curator:

@@ -59,7 +59,7 @@ def read_answer(item: Item, stored: Mapping[str, Any], price: Fraction) -> Answe
     """The answer to an item, from what the ledger keeps of it."""
     with reading("this publication"):
         if isinstance(item, QuestionItem):
-            return _question(item, Release.from_json(json.dumps(stored)))
+            return _question(item, item.asked.shown(Release.from_json(json.dumps(stored))))
         if isinstance(item, WorkloadItem):
             released, _, origin = storage.read(stored["workload"])
             facts = {**vars(released), "workload": item.workload}
@@ -81,7 +81,7 @@ def _question(item: QuestionItem, release: Release) -> Answer:
         item.name,
         item.title or item.name,
         "question",
-        release.provenance.question,
+        item.asked.text,
         release.to_arrow(),
         release.to_csv(),
         sentence(release, "from lower to upper "),

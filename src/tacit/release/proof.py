@@ -21,11 +21,12 @@ class Proof:
     release: Release
     charge: Charge
     same_question: bool
+    stored_question: str
 
     @property
     def caveats(self) -> list[str]:
         """What the proof does not cover, in sentences."""
-        stored = visible(self.charge.purpose.description)
+        stored = visible(self.stored_question)
         other = f"It is shown by another question than the one that was stored, {stored}: compare the two."
         revised = (
             f"Values were replaced after the draw ({', '.join(sorted({why for _, why, _ in self.release.revised}))})."
@@ -74,7 +75,8 @@ def proved(text: str | bytes, charge_of: Callable[[str], Charge | None]) -> Proo
         says = f"The answer in this file was changed: it does not follow from what entry {charge.seq} keeps."
         raise BadParameter("answer", "another", "that of the release", says=says)
     asked, first = ((each.query, each.recipes) for each in (release, kept))
-    return Proof(release, charge, canonical(asked) == canonical(first))
+    question = kept.provenance.question or charge.purpose.description
+    return Proof(release, charge, canonical(asked) == canonical(first), question)
 
 
 def _answer(text: str | bytes) -> Any:
