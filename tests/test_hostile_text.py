@@ -315,6 +315,20 @@ def test_every_command_shows_hostile_text_as_it_is(folder, tmp_path):
         about = f"SELECT COUNT(*) AS {quoted(name)} FROM t"
         say("whatif", folder / "t.toml", about, "--budget", "epsilon=1 delta=1e-6")
         say("history", data, "--ledger", ledger, "--analyst", name)
+    for i, name in enumerate((TAGS[0], MARKUP[0], HIDDEN[0])):
+        plan = tmp_path / f"plan {i}.toml"
+        facts = {"title": name, "data": str(data), "ledger": str(ledger), "share": 0.001}
+        texts = [f"{key} = {json.dumps(value)}\n" for key, value in facts.items()]
+        asked_for = json.dumps(f"SELECT label, COUNT(*) AS {quoted(name)} FROM t GROUP BY label")
+        plan.write_text(f"{''.join(texts)}[[question]]\nsql = {asked_for}\n", "utf-8")
+        say("publish", plan, "--dry")
+        say("publish", plan, "-o", tmp_path / f"published {i}")
+        page = (tmp_path / f"published {i}" / "index.html").read_text("utf-8")
+        in_html(page)
+        shown(page)
+        published = tmp_path / f"published {i}" / "answers" / "question1.json"
+        say("verify", published, "--ledger", tmp_path / f"published {i}" / "ledger.jsonl")
+        say("verify", published, "--ledger", ledger)
     say("check", data)
     say("lint", data, "--budget", "epsilon=1 delta=1e-6")
     assert seen == {path for path in commands() - OWN if path[0] not in SERVICE}

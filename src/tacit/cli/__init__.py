@@ -22,9 +22,11 @@ from . import (
     linear,
     lint,
     mcp,
+    publish,
     serve,
     tables,
     theory,
+    verify,
     whatif,
 )
 from .output import console
@@ -54,7 +56,9 @@ for command in (
     tables.ask,
     tables.bounds,
     continual.continual,
+    publish.publish,
     history.history,
+    verify.verify,
     linear.plan,
     linear.compare,
     demonstrations.tour,

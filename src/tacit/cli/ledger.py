@@ -20,7 +20,8 @@ from .receipt import cost
 from .table_options import parse_budget
 
 if TYPE_CHECKING:
-    from ..ledger import Charge, Ledger
+    from ..ledger import Charge, Head, Ledger
+    from ..ledger.exported import Export
 
 _COLUMNS = ("entry", "time", "analyst", "paid", "left", "question")
 _WRAPPED = ("analyst", "question")  # the columns that are wrapped where the table is wider than the screen
@@ -150,18 +151,39 @@ def _former_question(charge: Charge) -> str:
 
 @app.command()
 def verify(
-    place: Place,
+    place: Annotated[str, typer.Argument(help="The ledger, a file or a URL; or an export of it, a .jsonl file.")],
     anchor: Annotated[str, typer.Option(help="An earlier head, as SEQ:HASH; detects a rollback since then.")] = "",
 ) -> None:
-    """Recompute the chain and every sum; prints the head, to be stored elsewhere as an anchor."""
-    from ..ledger import Head, Ledger
+    """Recompute the chain and every sum of a ledger, or of an export alone; prints the head, an anchor for later."""
+    from ..ledger import Ledger
+    from ..ledger.exported import is_export, verify_export
 
-    with reporting_errors(), Ledger.open(place) as ledger:
-        seq, _, digest = anchor.partition(":")
-        if anchor and not _HEAD.fullmatch(anchor):
-            raise BadParameter("anchor", anchor, "SEQ:HASH, as `tacit ledger verify` prints it")
-        head = ledger.verify(Head(int(seq), digest)) if anchor else ledger.verify()
+    with reporting_errors():
+        since = parse_head(anchor)
+        if is_export(place):
+            found = verify_export(place, since)
+            console.print(escape(sound_export(found)), soft_wrap=True)
+            return
+        with Ledger.open(place) as ledger:
+            head = ledger.verify(since)
         console.print(f"sound; head {head.seq}:{head.hash}", soft_wrap=True)
+
+
+def parse_head(anchor: str) -> Head:
+    """The head that a text such as SEQ:HASH names; without a text, the one before all entries."""
+    from ..ledger import Head
+    from ..ledger.entries import START
+
+    if anchor and not _HEAD.fullmatch(anchor):
+        raise BadParameter("anchor", anchor, "SEQ:HASH, as `tacit ledger verify` prints it")
+    seq, _, digest = anchor.partition(":")
+    return Head(int(seq), digest) if anchor else START
+
+
+def sound_export(found: Export) -> str:
+    """What a sound export says: what was spent of which budget, and its head."""
+    spent = f"{float(found.spent):.6g} of {found.budget} was spent on {found.dataset}, never more than the budget"
+    return f"sound; {spent}; head {found.head.seq}:{found.head.hash}"
 
 
 @app.command()

@@ -19,7 +19,7 @@ import numpy as np
 
 from .. import storage
 from ..core.accounting.budget import Budget
-from ..core.accounting.currency import Amount
+from ..core.accounting.currency import Amount, Readable
 from ..core.accounting.loss import zero
 from ..core.errors import BadParameter, Malformed, Refused, reading
 from ..core.parameters import Number, rational
@@ -123,7 +123,8 @@ class RemoteCurator(QuestionReader):
 
     def _left(self, relation: Relation | None) -> Amount:
         sells, accounts = self._accounts(relation)
-        return min(b.remaining(before) for b, spent in accounts for before in spent) if sells else Fraction(0)
+        left = (b.remaining(before) for b, spent in accounts for before in spent)
+        return Readable(min(left) if sells else 0)
 
     def covers(self, offer: Offer, *, analyst: str | None = None) -> bool:
         """Whether what is left to who asks pays for an offer; what was bought before is free."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from .errors import BadParameter
 
-KINDS = ("question", "workload", "bounds", "stream", "online", "holdout", "private value", "other")
+KINDS = ("question", "workload", "bounds", "publication", "stream", "online", "holdout", "private value", "other")
 MAX_DESCRIPTION = 1000  # characters
 
 
@@ -17,7 +17,8 @@ class Purpose:
     """What a charge is for.
 
     `kind` is one of `KINDS`.  `description` is for people.  `terms` is JSON: for a question, the mechanisms and the
-    beta that were paid for, by which an open charge is completed; None where the question itself says all of it.
+    beta that were paid for, by which an open charge is completed, and for a publication, those of each of its answers;
+    None where the question itself says all of it.
     """
 
     kind: str = "other"

@@ -127,7 +127,7 @@ def buy_bounds(
         allowed = "epsilon (and delta), rho or share, and perhaps beta, fresh and analyst"
         raise BadParameter("terms", " ".join(unknown), allowed)
     arrived, price = curator.pace.arrival(), {"epsilon": epsilon, "delta": delta, "rho": rho, "share": share}
-    plan, who, failure = _plan(curator, column), curator.who(analyst), probability("beta", beta)
+    plan, who, failure = bounds_plan(curator, column), curator.who(analyst), probability("beta", beta)
     histogram, typed = plan.measures[0], _typed(price)
     assert isinstance(histogram, BinCounts)
     cells, moves = len(histogram.edges) - 1, plan.distance(histogram)
@@ -163,8 +163,15 @@ def buy_bounds(
         whole=True,
     )
     charge, stored = buy(registration, curator.pace, arrived, order)
-    domain, most = histogram.expression.domain, candidates[charge.key].error(beta=failure, size=cells)
-    occupied = np.flatnonzero(np.array(json.loads(stored)) > most)
+    return read_bounds(column, histogram, json.loads(stored), candidates[charge.key], failure)
+
+
+def read_bounds(
+    column: str, histogram: BinCounts, counts: Sequence[int], noise: Laplace | Gaussian, failure: Fraction
+) -> Bounds:
+    """The bounds that noisy counts between the edges show."""
+    domain, most = histogram.expression.domain, noise.error(beta=failure, size=len(histogram.edges) - 1)
+    occupied = np.flatnonzero(np.array(counts) > most)
     if not occupied.size:
         return Bounds(column, None, None, failure, 2 * most)
     low, high = histogram.edges[occupied[0]], histogram.edges[occupied[-1] + 1]
@@ -185,7 +192,7 @@ def check_bounds(
     if unknown := price.keys() - Paid.__annotations__.keys():
         allowed = "epsilon (and delta), rho or share, and perhaps beta, fresh and analyst"
         raise BadParameter("terms", " ".join(unknown), allowed)
-    plan, _ = _plan(curator, column), curator.who(analyst)
+    plan, _ = bounds_plan(curator, column), curator.who(analyst)
     probability("beta", beta)
     if _given(price):
         _noises(curator.unspent, price, plan.distance(plan.measures[0]))
@@ -197,7 +204,7 @@ def surcharge(curator: Asker, column: str, *, beta: Number = "0.01", **price: An
     """A clause that says so where bounds would take more of the budget than the number that was typed; else ""."""
     if not _given(price):
         return ""
-    plan, purse = _plan(curator, column), curator.purse(None, None)
+    plan, purse = bounds_plan(curator, column), curator.purse(None, None)
     (histogram,), failure = plan.measures, probability("beta", beta)
     noises = _affordable(purse, _noises(purse, price, plan.distance(histogram)), price)
     if not noises:
@@ -206,7 +213,8 @@ def surcharge(curator: Asker, column: str, *, beta: Number = "0.01", **price: An
     return purse.surcharge(best.loss(), _typed(price))
 
 
-def _plan(curator: Asker, column: str) -> QueryPlan:
+def bounds_plan(curator: Asker, column: str) -> QueryPlan:
+    """The plan of the counts of a column between public edges."""
     relation = curator.table.relation
     values = build.column(relation, column)
     if values.domain.kind not in ("number", "date", "timestamp"):

@@ -20,7 +20,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from ..core.accounting.budget import Amounts, Budget
-from ..core.accounting.currency import Amount
+from ..core.accounting.currency import Amount, Readable
 from ..core.accounting.loss import Loss, zero
 from ..core.errors import BadParameter
 from ..core.parameters import Number
@@ -113,14 +113,14 @@ class Curator(QuestionReader):
     @property
     def remaining(self) -> Amount:
         """What is left of the budget to who asks."""
-        return self.ledger.remaining(self.analyst)
+        return Readable(self.ledger.remaining(self.analyst))
 
     def remaining_for(self, question: QuestionLike, *, analyst: str | None = None) -> Amount:
         """What is left to who asks on the parts of the data that a question looks at; reads the tables."""
         query, _ = self.read(question, {})
         self.read_tables()  # on tables that have changed, a question looks at all parts
         parts = self.parts(query.relation) or (None,)
-        return min(self.ledger.remaining(self.who(analyst), part) for part in parts)
+        return Readable(min(self.ledger.remaining(self.who(analyst), part) for part in parts))
 
     def covers(self, offer: Offer, *, analyst: str | None = None) -> bool:
         """Whether what is left to who asks pays for an offer; what was bought before is free."""

@@ -11,6 +11,7 @@ import numpy as np
 from ..core.errors import BadParameter
 from ..ledger import Head
 from ..release import Provenance, Release
+from ..release.proof import drawn, kept_release
 from ..storage import canonical
 
 if TYPE_CHECKING:
@@ -40,8 +41,14 @@ def verified(curator: Curator, release: Release | Bought) -> Head:
 
     A sound ledger has every charge within the budget.
     """
-    entry_of(release, curator.release_of)
+    entry_of(release, lambda at: _kept(curator, release, at))
     return curator.ledger.verify()
+
+
+def _kept(curator: Curator, release: Release | Bought, at: str) -> Release | Bought:
+    """What the ledger keeps under a hash: of several answers that were bought together, the one in the same place."""
+    charge, together = curator.ledger.charge_of(at), release.provenance.together
+    return curator.release_of(at) if charge is None or together is None else kept_release(charge, together[0])
 
 
 def entry_of(release: Release | Bought, kept_at: Callable[[str], Release | Bought]) -> str:
@@ -69,5 +76,4 @@ def _drawn(release: Release | Bought) -> str:
     if not isinstance(release, Release):
         answers = tuple(None if np.isnan(x) else x for x in release.answers.tolist())
         return canonical((release.method, answers, release.loss, Fraction(release.price), release.provenance))
-    facts = release.noisy, release.keys, release.mechanisms, release.loss, release.price, release.provenance
-    return canonical(facts)
+    return drawn(release)

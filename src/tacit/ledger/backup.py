@@ -17,17 +17,19 @@ if TYPE_CHECKING:
     from .ledger import Ledger
 
 
-def export(ledger: Ledger, target: str | os.PathLike[str] | IO[str]) -> None:
-    """Write all entries as JSON lines; private states are not written."""
+def export(ledger: Ledger, target: str | os.PathLike[str] | IO[str], last: int | None = None) -> None:
+    """Write all entries, or those up to the `last`, as JSON lines; private states are not written."""
     if isinstance(target, str | os.PathLike):
         try:
             descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
             raise BadParameter("target", os.fspath(target), "a file that is not there yet, and is then made") from None
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            export(ledger, file)
+            export(ledger, file, last)
         return
     for entry in ledger.entries():
+        if last is not None and entry.seq > last:
+            return
         data = None if entry.data is None else base64.b64encode(entry.data).decode()
         target.write(canonical({"entry": dict(entry.body), "hash": entry.head.hash, "data": data}) + "\n")
 

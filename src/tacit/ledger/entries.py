@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 from ..core.accounting.loss import Loss
 from ..core.errors import BadParameter, LedgerCorrupt, NewerVersion
 from ..core.purpose import UNSTATED, Purpose
+from ..core.safe_text import visible
 from ..storage import Unreadable
 from .encoding import Json, canonical, read_loss
 
@@ -118,7 +119,7 @@ class Request:
     fresh: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Charge:
     """A charge that was made.
 
@@ -158,6 +159,10 @@ class Charge:
             )
         except (BadParameter, Unreadable, LookupError, TypeError):
             raise LedgerCorrupt(entry.seq, "the charge cannot be read") from None
+
+    def __repr__(self) -> str:
+        what = f"{self.purpose.kind}: {self.purpose.description}" if self.purpose.description else self.purpose.kind
+        return visible(f"<Charge {self.seq}, {self.time[:19]}, {self.analyst}, {what}>")
 
     @property
     def failed(self) -> bool:

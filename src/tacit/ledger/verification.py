@@ -7,6 +7,7 @@ states of sessions are those that the entries imply.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import closing
 from fractions import Fraction
 
@@ -117,31 +118,40 @@ class Replay:
 
 def verify(connection: Connection, anchor: Head) -> Head:
     """The head of a ledger that verifies; else `LedgerCorrupt` with the first entry that is wrong."""
+    try:
+        with closing(connection.execute(ENTRIES)) as rows:
+            replay = replayed(map(Entry.read, rows), anchor)
+        _check_stored(connection, replay)
+    except connection.Error as error:
+        raise LedgerCorrupt(0, f"the entries cannot be read ({type(error).__name__})") from None
+    return replay.head
+
+
+def replayed(entries: Iterable[Entry], anchor: Head = START) -> Replay:
+    """What all entries imply, if each is as it should be; else `LedgerCorrupt` with the first that is wrong."""
     replay = Replay()
     anchored = anchor.seq == 0
     try:
-        with closing(connection.execute(ENTRIES)) as rows:
-            for row in rows:
-                if row[0] != replay.head.seq + 1:
-                    raise LedgerCorrupt(replay.head.seq + 1, "the entry is missing")
-                replay.take(Entry.read(row))
-                if replay.head.seq == anchor.seq:
-                    anchored = replay.head == anchor
-        if not anchored:
-            if anchor.seq > replay.head.seq:
-                ends = f"the ledger ends at entry {replay.head.seq}, and the anchor is of entry {anchor.seq}"
-                raise LedgerCorrupt(0, f"{ends}: it was rolled back, or is another ledger")
-            raise LedgerCorrupt(anchor.seq, "the anchor is of another history")
-        if replay.head == START:
-            raise LedgerCorrupt(1, "there are no entries")
-        _check_stored(connection, replay)
+        for entry in entries:
+            if entry.seq != replay.head.seq + 1:
+                raise LedgerCorrupt(replay.head.seq + 1, "the entry is missing")
+            replay.take(entry)
+            if replay.head.seq == anchor.seq:
+                anchored = replay.head == anchor
     except (LedgerCorrupt, NewerVersion):
         raise
     except Overdrawn as over:
         raise LedgerCorrupt(replay.head.seq + 1, f"{over.budget} does not admit the charge") from None
-    except (TacitError, connection.Error, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (TacitError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise LedgerCorrupt(replay.head.seq + 1, f"the entry cannot be read ({type(error).__name__})") from None
-    return replay.head
+    if not anchored:
+        if anchor.seq > replay.head.seq:
+            ends = f"the ledger ends at entry {replay.head.seq}, and the anchor is of entry {anchor.seq}"
+            raise LedgerCorrupt(0, f"{ends}: it was rolled back, or is another ledger")
+        raise LedgerCorrupt(anchor.seq, "the anchor is of another history")
+    if replay.head == START:
+        raise LedgerCorrupt(1, "there are no entries")
+    return replay
 
 
 def _check_stored(connection: Connection, replay: Replay) -> None:

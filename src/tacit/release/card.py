@@ -77,8 +77,8 @@ def heading(p: Provenance, loss: Loss, price: Fraction, of: Relation, groups: in
             "relation": repr(loss.relation) if loss.relation else None,
         },
         "trust_model": "central: a curator holds the data and adds the noise",
-        "interactive": True,
-        "accounting": {"budget": p.budget, "price": float(price), "entry": p.entry, **_sealed(p)},
+        "interactive": p.together is None,
+        "accounting": {"budget": p.budget, "price": float(price), "entry": p.entry, **_sealed(p), **_shared(p)},
         "randomness": _SEEDED if p.seeded else "a keystream cipher keyed by the operating system",
         "schemas": {name: digest for name, _, digest in p.tables},
         "implementation": dict(p.versions),
@@ -110,6 +110,11 @@ def _written(bounds: Mapping[str, tuple[Label, Label]]) -> dict[str, list[Label]
 def _sealed(p: Provenance) -> dict[str, str]:
     """The hash of the ledger entry, if it is known."""
     return {} if p.entry_hash is None else {"hash": p.entry_hash}
+
+
+def _shared(p: Provenance) -> dict[str, int]:
+    """How many answers were bought together for the price, if several were."""
+    return {} if p.together is None else {"answers_for_this_price": p.together[1]}
 
 
 def _measured_in(release: Release, name: str) -> str:

@@ -167,8 +167,11 @@ def _decimal(x: float, places: int, rounded: Callable[[Fraction], int]) -> str:
     return f"{Decimal(f'{steps}e{-places}'):g}" if steps else "0"
 
 
-def sentence(release: Release) -> str:
-    """The sentences under an answer: what its intervals mean, what was clamped and capped, and how private it is."""
+def sentence(release: Release, shown: str = "in brackets ") -> str:
+    """The sentences under an answer: what its intervals mean, what was clamped and capped, and how private it is.
+
+    `shown` says where the intervals are.
+    """
     confidence = f"{float(100 * (1 - release.beta)):g} %"
     units = " and ".join(sorted({unit for _, unit, _ in release.provenance.tables})) or "unit"
     chosen, sentences = release.ranks(release.beta), list[str]()
@@ -179,7 +182,7 @@ def sentence(release: Release) -> str:
     if any(c.kind in ("integer", "real") and (c.lower != c.upper).any() for c in noisy):
         given = "" if release.keys is None else ", given that its key is shown"
         sentences.append(
-            f"Each interval in brackets contains the exact value with {confidence} probability over the noise{given}."
+            f"Each interval {shown}contains the exact value with {confidence} probability over the noise{given}."
         )
     sentences += [_rank_sentence(release, name, ranks, confidence) for name, ranks in chosen.items()]
     if release.picked_by_noise:

@@ -23,14 +23,15 @@ def versions() -> tuple[tuple[str, str], ...]:
 
 @stored(
     "Provenance",
-    ("question", "tables", "budget", "time", "versions", "entry", "entry_hash", "seeded", "rehearsal"),
-    optional={"rehearsal": False},
+    ("question", "tables", "budget", "time", "versions", "entry", "entry_hash", "seeded", "rehearsal", "together"),
+    optional={"rehearsal": False, "together": None},
 )
 @dataclass(frozen=True)
 class Provenance:
     """Where a release comes from; `tables` are (name, unit of privacy, digest of the schema) of each table read.
 
-    A `rehearsal` is about made-up rows, and tells nothing about the tables.
+    A `rehearsal` is about made-up rows, and tells nothing about the tables.  `together` is the place of an answer among
+    those that were bought by one charge, and how many they are.
     """
 
     question: str = ""
@@ -42,3 +43,4 @@ class Provenance:
     entry_hash: str | None = None
     seeded: bool = False
     rehearsal: bool = False
+    together: tuple[int, int] | None = None

@@ -32,7 +32,7 @@ from ..query.plan.accuracy import level
 from ..query.plan.draw import Drawn
 from ..query.plan.estimators import NoisyMeasure, Recipe, times
 from ..query.plan.offer import Offer
-from ..query.select.evaluation import evaluate, shown
+from ..query.select.evaluation import shown
 from ..query.select.outputs import (
     ColumnEstimate,
     Floats,
@@ -46,6 +46,7 @@ from ..query.select.outputs import (
 from ..query.select.query import Query
 from ..query.values.domain import ValueDomain
 from .provenance import Provenance
+from .rates import evaluated
 
 if TYPE_CHECKING:
     from altair import TopLevelMixin
@@ -239,7 +240,8 @@ class Release:
     def _output(self, output: Output, beta: Fraction) -> ColumnEstimate:
         recipes, names = dict(self.recipes), released(output)
         used = {part for name in names & recipes.keys() for part in recipes[name].parts}
-        return evaluate(output, self._estimates(level(beta, max(1, len(used))), names), self._rows)
+        columns = self._estimates(level(beta, max(1, len(used))), names)
+        return evaluated(output, columns, self._rows, dict(self.query.aggregates), recipes)
 
     def facts(self) -> bytes:
         """What was drawn and where from, as canonical JSON: nothing that the question computes from it."""

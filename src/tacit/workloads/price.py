@@ -29,6 +29,7 @@ from ..mechanisms import Gaussian, Laplace
 from ..storage import stored
 
 Noise = Laplace | Gaussian
+SMOOTH = Fraction(11, 10)  # times the variance of a noise by zCDP, which Gaussian privacy may take of it in a batch
 SMALL = 1.0  # a variance, in steps: with more, the steps of a noise are hardly seen
 LARGEST = Fraction(10**100)  # price, and the least is its inverse: so that no search leaves the floats
 _MIN_VARIANCE = 1e-100
@@ -160,6 +161,25 @@ class EpsilonDelta(Price):
 
     def __str__(self) -> str:
         return f"{self.stated} (rho = {from_above(float(self.amount), 4)})"
+
+
+@dataclass(frozen=True)
+class BatchPrice(Price):
+    """A rho within a batch that is declared in advance: methods that are nothing but noises have its mu^2 = 2 rho."""
+
+    @cached_property
+    def alone(self) -> Price:
+        """Gaussian privacy, which composes exactly; by zCDP where the steps of the noise are seen."""
+        if variance_for(2 * self.amount, Fraction(1), 1) > SMOOTH / (2 * self.amount):
+            return self.shared
+        return GaussianPrice(None, self.amount, self.unit)
+
+    @property
+    def shared(self) -> Price:
+        return Price(None, self.rho, self.unit)
+
+    def part(self, share: Fraction) -> Price:
+        return self.shared.part(share)
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,18 @@ from .loss import Atom, Concentrated, Loss
 Amount = Fraction | float
 
 
+class Readable(Fraction):
+    """An exact amount that is shown as a decimal: 0.9, and not Fraction(9, 10)."""
+
+    def __repr__(self) -> str:
+        return f"{float(self):.12g}"
+
+    __str__ = __repr__
+
+    def __format__(self, form: str) -> str:
+        return format(float(self), form) if form else repr(self)
+
+
 def _outward(amount: Amount) -> Amount:
     """The amount as a rational: subnormal floats count as the least normal float, and negative amounts as infinite."""
     if isinstance(amount, Fraction):

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import atoms, grouped, listed, loss, parallel, sampled
+from . import atoms, batch, grouped, listed, loss, parallel, sampled
 
-__all__ = ["atoms", "grouped", "listed", "loss", "parallel", "sampled"]
+__all__ = ["atoms", "batch", "grouped", "listed", "loss", "parallel", "sampled"]
