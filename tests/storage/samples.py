@@ -111,6 +111,7 @@ def questions() -> Iterator[Any]:
     shown = outputs.Arithmetic("+", outputs.ReleasedColumn("n"), outputs.OutputValue(HALF))
     yield outputs.CaseOutput(outputs.Logic("and", outputs.Comparison("<", shown, shown), None), shown, shown)
     yield outputs.Function("round", shown, 2)
+    yield query.Selection((("n", outputs.Window("sum", shown, (shown,), ((shown, True),), (None, 0))),), distinct=())
     yield relation.Join(relation.Where(table.relation, OLD), relation.Derive(table.relation, (("x", FIVE),)))
     yield relation.PerUnit(table.relation, (), (("x", relation.Fold(NUMBER, "sum", AGE)),))
     measures = RowCount(OLD), UnitCount(None), Total(AGE, True), BinCounts(AGE, (0, 10, 20))

@@ -412,3 +412,45 @@ SELECT COUNT(*) AS n FROM people WHERE TIMESTAMP_TRUNC(joined, MONTH) = DATE '20
 
 SELECT COUNT(*) AS n FROM people WHERE HOUR(CAST(joined AS TIMESTAMP)) = 0 AND MINUTE(CAST(joined AS TIMESTAMP)) < 30 AND SECOND(CAST(joined AS TIMESTAMP)) = 7
 --> people(10) where ((((((joined * 86400) // 3600) + ((((joined * 86400) // 3600) // 24) * -24)) = 0) and ((((joined * 86400) // 60) + ((((joined * 86400) // 60) // 60) * -60)) <= 29)) and ((((joined * 86400) // 1) + ((((joined * 86400) // 1) // 60) * -60)) = 7)) | n = count()
+
+SELECT SUM(COUNT(*)) OVER () FROM people
+--> people(10) | count = count() | show column_1 = sum(count) over ()
+
+SELECT region, COUNT(*) AS n, COUNT(*) / SUM(COUNT(*)) OVER () AS share FROM people GROUP BY region
+--> people(10) | by region = region [2] in 3 | n = count() | show region = region, n = n, share = (n / sum(n) over ())
+
+SELECT region, RANK() OVER (ORDER BY COUNT(*) DESC) AS r, ROW_NUMBER() OVER (ORDER BY region), DENSE_RANK() OVER (ORDER BY SUM(age)), PERCENT_RANK() OVER (ORDER BY COUNT(*)), CUME_DIST() OVER (ORDER BY COUNT(*)), NTILE(4) OVER (ORDER BY COUNT(*)) FROM people GROUP BY region ORDER BY r
+--> people(10) | by region = region [2] in 3 | count = count(), sum_age = sum(age) | show region = region, r = rank() over (order -count), column_3 = row_number() over (order region), column_4 = dense_rank() over (order sum_age), column_5 = percent_rank() over (order count), column_6 = cume_dist() over (order count), column_7 = ntile(4) over (order count) | order rank() over (order -count)
+
+SELECT DATE_TRUNC('month', joined) AS m, COUNT(*) AS n, LAG(COUNT(*)) OVER (ORDER BY m) AS before, LEAD(COUNT(*), 12) OVER (ORDER BY m) AS later, FIRST_VALUE(COUNT(*)) OVER (ORDER BY m) AS f, LAST_VALUE(COUNT(*)) OVER (ORDER BY m) AS l FROM people GROUP BY m
+--> people(10) | by m = lookup(((year(joined) * 12) + (month(joined) + -1)): 132) [132] in 3 | n = count() | show m = m, n = n, before = lag(n) over (order m), later = lead(n, 12) over (order m), f = first(n) over (order m), l = last(n) over (order m)
+
+SELECT region, EXTRACT(YEAR FROM joined) AS y, AVG(COUNT(*)) OVER (PARTITION BY region ORDER BY y ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS smooth, MAX(COUNT(*)) OVER (PARTITION BY region) AS top, MIN(COUNT(*)) OVER (PARTITION BY region ORDER BY y ROWS UNBOUNDED PRECEDING) AS low FROM people GROUP BY region, y
+--> people(10) | by region = region [2], y = year(joined) [11] in 3 | count = count() | show region = region, y = y, smooth = mean(count) over (by region order y rows -1 to 1), top = max(count) over (by region), low = min(count) over (by region order y rows None to 0)
+
+SELECT region, n FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) AS x WHERE n > 10 ORDER BY n LIMIT 5
+--> people(10) | by region = region [2] in 3 | n = count() | then region = region, n = n where (10 < n) order n limit 5
+
+WITH x AS (SELECT region, COUNT(*) AS n FROM people GROUP BY region), y AS (SELECT SUM(n) AS s, COUNT(*) AS k FROM x WHERE n > 0) SELECT s / k AS each FROM y
+--> people(10) | by region = region [2] in 3 | n = count() | then s = sum(n) over (), k = count() over () where (0 < n) one of () | then each = (s / k)
+
+SELECT n > 200 AS big, COUNT(*) AS k, SUM(n) FILTER (WHERE n < 500) AS s FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) GROUP BY big HAVING COUNT(*) > 0 ORDER BY 2 DESC
+--> people(10) | by region = region [2] in 3 | n = count() | then big = (200 < n), k = count() over (by (200 < n)), s = sum(if (n < 500) then n else None fi) over (by (200 < n)) one of ((200 < n)) having (0 < count() over (by (200 < n))) order -count() over (by (200 < n))
+
+SELECT region, n FROM (SELECT region, COUNT(*) AS n, ROW_NUMBER() OVER (ORDER BY COUNT(*) DESC) AS place FROM people GROUP BY region) AS x WHERE place <= 2
+--> people(10) | by region = region [2] in 3 | n = count() | show region = region, n = n, place = row_number() over (order -n) | then region = region, n = n where (place <= 2)
+
+SELECT DISTINCT zone FROM (SELECT zone, region, COUNT(*) AS n FROM people JOIN regions USING (region) GROUP BY zone, region) AS x
+--> people(10) where lookup(region: 2) | by zone = lookup(region: 2) [2], region = region [2] in 3 | n = count() | then zone = zone one of (zone)
+
+SELECT COUNT(*) FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) AS x
+--> people(10) | by region = region [2] in 3 | n = count() | then column_1 = count() over () one of ()
+
+SELECT COUNT(*) FROM (SELECT COUNT(*) AS n FROM people) AS x
+--> people(10) | n = count() | then column_1 = count() over () one of ()
+
+SELECT region, SUM(COUNT(*)) OVER (ORDER BY region RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) FROM people GROUP BY region
+--> people(10) | by region = region [2] in 3 | count = count() | show region = region, column_2 = sum(count) over (order region)
+
+SELECT x.n * 2 AS twice, x.* FROM (SELECT region, COUNT(*) AS m, COUNT(age) AS n FROM people GROUP BY region) AS x
+--> people(10) | by region = region [2] in 3 | m = count(), n = count(age) | then twice = (n * 2), region = region, m = m, n = n

@@ -10,6 +10,8 @@ refused with its line, its column and the reason.  No text of the question ever 
     subqueries        subqueries, which keep the unit
     aggregates        aggregates
     outputs           outputs computed from released columns
+    windows           functions of several rows of an answer
+    selections        a SELECT on the rows of an answer
     functions         every function that is understood
 
 Groups by text, whose values are not public, are selected privately, which needs a delta.
@@ -20,7 +22,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -38,10 +39,11 @@ from ..select.query import MOST_AGGREGATES, Aggregate, Key, Query
 from ..values.column_types import BAD_NAME, written
 from ..values.nodes import Column, Expression
 from .aggregates import AggregateReader, is_aggregate
-from .allowlist import number, only, unsupported
-from .from_clause import From, same
+from .allowlist import only
+from .from_clause import Answered, From
 from .lexer import UNREADABLE, Options, Text
 from .outputs import OutputReader
+from .selections import WINDOW_IN_CONDITION, limit, named, ordered, selected
 from .subqueries import aliased, grouped, subquery
 
 if TYPE_CHECKING:
@@ -68,7 +70,7 @@ def parse(text: str, tables: Mapping[str, Declared], public: Mapping[str, Public
             raise source.bad(
                 tree, "A question must be one SELECT; set operations and other statements are not supported."
             )
-        return Parsed(_Question(From(source, tables, public or {}, subquery), tree, options).query(), options)
+        return Parsed(_query(From(source, tables, public or {}, subquery), tree, options), options)
     except BadQuestion as error:
         raise error if error.position else BadQuestion(error.reason, (1, 1)) from None
     except RecursionError:
@@ -77,17 +79,26 @@ def parse(text: str, tables: Mapping[str, Declared], public: Mapping[str, Public
         raise BadQuestion(UNREADABLE, (1, 1)) from None
 
 
+def _query(source: From, select: exp.Select, options: Options) -> Query:
+    """The question that a SELECT asks of tables, or the one that it is computed from."""
+    looked_up = source.text.looked_up
+    try:
+        return _Question(source, select, options).query()
+    except Answered as found:
+        source.text.looked_up = looked_up
+        inner, question, alias = source.answered(select, found)
+        return selected(source.text, select, alias, _query(inner, question, options))
+
+
 class _Question:
-    """Reads the outermost SELECT."""
+    """Reads a SELECT on tables."""
 
     def __init__(self, source: From, select: exp.Select, options: Options) -> None:
         self.source, self.select, self.options, self.text = source, select, options, source.text
+        self.scope = source.read(select)
         if select.args.get("distinct"):
             raise self.text.bad(select, "SELECT DISTINCT is not supported. Use GROUP BY.")
-        if window := select.find(exp.Window):
-            raise self.text.bad(window, unsupported(self.text, window))
         only(self.text, select, *CLAUSES)
-        self.scope = source.read(select)
         self.rows = source.rows(self.scope)
         self.asked = AggregateReader(source, self.scope)
         self.types: dict[str, OutputType] = {}  # of what is released
@@ -101,7 +112,7 @@ class _Question:
     def query(self) -> Query:
         """The meaning of the text."""
         self._check_rows()
-        for node in grouped(self.source, self.select):
+        for node in grouped(self.text, self.select):
             self._group(node)
             cells = math.prod(len(key.values or (0,)) for key in self.keys)
             if cells > MOST_CELLS:
@@ -112,15 +123,19 @@ class _Question:
         for i, item in enumerate(self.select.expressions):
             self._show(i, item)
         having = self.select.args.get("having")
+        if having and (window := having.find(exp.Window)):
+            raise self.text.bad(window, WINDOW_IN_CONDITION)
         condition = self._output(having.this, condition=True) if having else None
         order = self.select.args.get("order")
-        ordered = tuple(self._ordered(node) for node in order.expressions) if order else ()
+        by = tuple(ordered(self.text, node, self.outputs, self._output) for node in order.expressions) if order else ()
         if not self.aggregates:
             raise self.text.bad(self.select, "The question has no aggregate. Add COUNT(*) or another one.")
         groups = (self.options.groups or self.scope.groups) if self.keys else None
         aggregates, outputs = tuple(self.aggregates.items()), tuple(self.outputs.items())
         keys = tuple(self.keys)
-        return Query(self.scope.relation, keys, aggregates, outputs, groups, condition, ordered, self._limit())
+        return Query(
+            self.scope.relation, keys, aggregates, outputs, groups, condition, by, limit(self.text, self.select)
+        )
 
     def _check_rows(self) -> None:
         if self.options.rows is None:
@@ -170,7 +185,7 @@ class _Question:
 
     def _show(self, i: int, item: exp.Expr) -> None:
         node, alias = item.unalias(), item.alias
-        if is_aggregate(node):
+        if is_aggregate(node) and not isinstance(node, exp.Window):
             found: list[tuple[str, Output]] = self._asked(node, alias)
         else:
             output = self._output(node)
@@ -206,6 +221,8 @@ class _Question:
 
     def _released(self, node: exp.Expr) -> Output | None:
         """The released column that a part of the question is, if it is one."""
+        if isinstance(node, exp.Window):
+            return None
         if is_aggregate(node):
             found = self._asked(node)
             if len(found) > 1:
@@ -217,7 +234,7 @@ class _Question:
         for key in self.keys:
             if value == key.expression:
                 return ReleasedColumn(key.name)
-        if isinstance(node, exp.Column) and (known := self._named(node)) is not None:
+        if isinstance(node, exp.Column) and (known := named(self.outputs, node)) is not None:
             return known
         meant = aliased(self.select, node)
         if meant is None and isinstance(node, exp.Column) and isinstance(node.this, exp.Identifier):
@@ -238,12 +255,6 @@ class _Question:
                 raise BadQuestion(reason, error.position) from None
             raise
 
-    def _named(self, node: exp.Column) -> Output | None:
-        """The column of the answer with this name."""
-        if node.args.get("table") is not None:
-            return None
-        return next((output for name, output in self.outputs.items() if same(node.this, name)), None)
-
     def _output(self, node: exp.Expr, condition: bool = False) -> Output:
         try:
             output = self.shown.read(node)
@@ -253,30 +264,3 @@ class _Question:
             return output
         except BadQuestion as error:
             raise error if error.position else self.text.bad(node, error.reason) from None
-
-    def _ordered(self, node: exp.Expr) -> tuple[Output, bool]:
-        if not isinstance(node, exp.Ordered):
-            raise self.text.bad(node, "ORDER BY needs columns, with ASC or DESC.")
-        only(self.text, node, "this", "desc", "nulls_first")
-        by, descending = node.this, bool(node.args.get("desc"))
-        if node.args.get("nulls_first"):
-            raise self.text.bad(node, "NULLS FIRST is not supported; missing values stand last.")
-        if isinstance(by, exp.Literal) and not by.is_string:
-            place = number(self.text, by, "A column to order by")
-            if place.denominator != 1 or not 1 <= place <= len(self.outputs):
-                raise self.text.bad(by, f"ORDER BY needs a column from 1 to {len(self.outputs)}.")
-            return list(self.outputs.values())[int(place) - 1], descending
-        known = self._named(by) if isinstance(by, exp.Column) else None
-        return known or self._output(by), descending
-
-    def _limit(self) -> int | None:
-        node = self.select.args.get("limit")
-        if node is None:
-            return None
-        if isinstance(node, exp.Fetch):
-            raise self.text.bad(node, "FETCH is not supported. Use LIMIT.")
-        only(self.text, node, "expression")
-        most = number(self.text, node.expression, "LIMIT") if isinstance(node, exp.Limit) else Fraction(0)
-        if most.denominator != 1 or not 1 <= most <= 1 << 62:
-            raise self.text.bad(node, "LIMIT must be a whole number of at least 1.")
-        return int(most)
