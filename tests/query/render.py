@@ -1,6 +1,6 @@
 """A question as one line of text, for comparison by eye."""
 
-from tacit.query.relation.relation import Derive, Fold, Join, PerUnit, Relation, Scan, Where
+from tacit.query.relation.relation import Cohort, Derive, Fold, Join, PerUnit, Relation, Scan, Where
 from tacit.query.select.outputs import (
     Arithmetic,
     CaseOutput,
@@ -84,6 +84,8 @@ def relation(r: Relation) -> str:
         case PerUnit():
             folds = ", ".join(f"{n} = {scaled(e)}" for n, e in (*r.keys, *r.folds))
             return f"[{relation(r.source)} per unit {folds}]"
+        case Cohort():
+            return f"{relation(r.source)} {'of' if r.inside else 'not of'} [{relation(r.members)}]"
         case Join():
             return f"({relation(r.left)} join {relation(r.right)})"
     raise TypeError(type(r).__name__)

@@ -113,6 +113,7 @@ def questions() -> Iterator[Any]:
     yield outputs.Function("round", shown, 2)
     yield query.Selection((("n", outputs.Window("sum", shown, (shown,), ((shown, True),), (None, 0))),), distinct=())
     yield relation.Join(relation.Where(table.relation, OLD), relation.Derive(table.relation, (("x", FIVE),)))
+    yield relation.Cohort(table.relation, relation.Where(table.relation, OLD), False)
     yield relation.PerUnit(table.relation, (), (("x", relation.Fold(NUMBER, "sum", AGE)),))
     measures = RowCount(OLD), UnitCount(None), Total(AGE, True), BinCounts(AGE, (0, 10, 20))
     yield QueryPlan(table.relation, (Key("flag", OLD, (0, 1)), Key("age", AGE, None)), measures, 3)

@@ -454,3 +454,18 @@ SELECT region, SUM(COUNT(*)) OVER (ORDER BY region RANGE BETWEEN UNBOUNDED PRECE
 
 SELECT x.n * 2 AS twice, x.* FROM (SELECT region, COUNT(*) AS m, COUNT(age) AS n FROM people GROUP BY region) AS x
 --> people(10) | by region = region [2] in 3 | m = count(), n = count(age) | then twice = (n * 2), region = region, m = m, n = n
+
+SELECT COUNT(*) AS n FROM people WHERE person_id IN (SELECT person_id FROM visits WHERE cost > 50)
+--> people(10) of [visits(5) where (51 <= cost)] | n = count()
+
+SELECT region, SUM(spend) AS s FROM people WHERE age > 30 AND person_id NOT IN (SELECT DISTINCT v.person_id FROM visits AS v) GROUP BY region
+--> people(10) where (31 <= age) not of [visits(5)] | by region = region [2] in 3 | s = sum(spend)
+
+SELECT COUNT(DISTINCT person_id) AS n FROM people WHERE person_id IN (SELECT person_id FROM people GROUP BY person_id HAVING COUNT(*) > 3 AND SUM(spend) < 100)
+--> people(10) of [[people(10) per unit count = count(), sum_spend = sum(spend) @1/128] where ((4 <= count) and (sum_spend <= 12799))] | n = units()
+
+SELECT COUNT(*) AS n FROM people WHERE EXISTS (SELECT 1 FROM visits WHERE visits.person_id = people.person_id AND cost > 50) AND NOT EXISTS (SELECT * FROM people AS other WHERE people.person_id = other.person_id AND other.member)
+--> people(10) of [visits(5) where (51 <= cost)] not of [people(10) where member] | n = count()
+
+WITH rich AS (SELECT person_id FROM people WHERE spend > 400) SELECT AVG(cost) AS c FROM visits AS v WHERE v.person_id IN (SELECT person_id FROM rich)
+--> visits(5) of [people(10) where (51201 <= spend)] | c = mean(cost)

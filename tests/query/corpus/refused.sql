@@ -179,16 +179,16 @@ SELECT spend, age, COUNT(*) FROM people GROUP BY spend, age
 --! 1:57 A question may have at most 1000000 groups, not 7744121. Group by fewer keys or wider bins.
 
 SELECT COUNT(*) FROM people WHERE age IN (SELECT age FROM people)
---! 1:35 A subquery can stand only after FROM or JOIN.
+--! 1:35 Only the unit can be IN a subquery: unit IN (SELECT unit FROM ... WHERE ...).
 
 SELECT COUNT(*) FROM people WHERE EXISTS (SELECT 1 FROM people)
---! 1:50 A subquery can stand only after FROM or JOIN.
+--! 1:50 EXISTS needs the unit of its rows made equal to that of the rows outside: EXISTS (SELECT 1 FROM t AS a WHERE a.unit = b.unit AND ...), with different names for the two tables.
 
 SELECT COUNT(*) FROM people WHERE age = (SELECT MAX(age) FROM people)
---! 1:49 A subquery can stand only after FROM or JOIN.
+--! 1:49 A subquery can stand only after FROM or JOIN, and in WHERE as unit IN (SELECT unit ...) or EXISTS, joined to other conditions by AND.
 
 SELECT (SELECT COUNT(*) FROM people) FROM people
---! 1:16 A subquery can stand only after FROM or JOIN.
+--! 1:16 A subquery can stand only after FROM or JOIN, and in WHERE as unit IN (SELECT unit ...) or EXISTS, joined to other conditions by AND.
 
 SELECT COUNT(*) FROM people WHERE COUNT(*) > 3
 --! 1:35 An aggregate cannot stand here.
@@ -759,3 +759,30 @@ SELECT n FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) AS x WH
 
 SELECT n FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) AS x QUALIFY n > 3
 --! 1:87 SELECT with QUALIFY is not supported.
+
+SELECT COUNT(*) AS n FROM people WHERE age > 3 OR person_id IN (SELECT person_id FROM visits)
+--! 1:51 A subquery can stand only after FROM or JOIN, and in WHERE as unit IN (SELECT unit ...) or EXISTS, joined to other conditions by AND.
+
+SELECT COUNT(*) AS n FROM people WHERE age IN (SELECT age FROM people)
+--! 1:40 Only the unit can be IN a subquery: unit IN (SELECT unit FROM ... WHERE ...).
+
+SELECT COUNT(*) AS n FROM people WHERE person_id IN (SELECT age FROM people)
+--! 1:40 The subquery of a cohort must give the unit alone: SELECT unit FROM ...
+
+SELECT COUNT(*) AS n FROM people WHERE person_id IN (SELECT person_id, age FROM people)
+--! 1:40 The subquery of a cohort must give the unit alone: SELECT unit FROM ...
+
+SELECT COUNT(*) AS n FROM people WHERE person_id IN (SELECT COUNT(*) FROM people)
+--! 1:61 A subquery with aggregates must be grouped by the unit.
+
+SELECT COUNT(*) AS n FROM people WHERE EXISTS (SELECT 1 FROM visits WHERE cost > 50)
+--! 1:55 EXISTS needs the unit of its rows made equal to that of the rows outside: EXISTS (SELECT 1 FROM t AS a WHERE a.unit = b.unit AND ...), with different names for the two tables.
+
+SELECT COUNT(*) AS n FROM people WHERE EXISTS (SELECT 1 FROM people WHERE people.person_id = people.person_id)
+--! 1:55 EXISTS needs the unit of its rows made equal to that of the rows outside: EXISTS (SELECT 1 FROM t AS a WHERE a.unit = b.unit AND ...), with different names for the two tables.
+
+SELECT COUNT(*) AS n FROM people WHERE person_id IN (SELECT person_id FROM visits LIMIT 3)
+--! 1:89 SELECT with LIMIT is not supported.
+
+SELECT COUNT(*) AS n FROM people WHERE person_id = 7
+--! 1:40 'person_id' is the unit of privacy and can only be counted: COUNT(DISTINCT person_id).

@@ -19,7 +19,7 @@ from typing import Any
 from ...core.exact import at_most, from_above, up
 from ...core.mechanism import Mechanism
 from ...mechanisms import KeySelection, Quantiles
-from ..relation.relation import Derive, Relation, Scan, Where
+from ..relation.relation import Cohort, Derive, Relation, Scan, Where
 from ..schema.schema import Schema
 from ..select.query import Query
 from ..select.selections import Lineage
@@ -46,7 +46,7 @@ def public_size(relation: Relation, schemas: Mapping[str, Schema], of_table: boo
     match relation:
         case Derive():
             return public_size(relation.source, schemas, of_table)
-        case Where() if of_table:
+        case Where() | Cohort() if of_table:
             return public_size(relation.source, schemas, of_table)
         case Scan():
             return schemas[relation.table].size if relation.table in schemas else None

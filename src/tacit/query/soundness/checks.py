@@ -18,6 +18,7 @@ from operator import lt
 from ...core.errors import BadQuestion
 from ..relation.build import MOST_PAIRS
 from ..relation.relation import (
+    Cohort,
     Derive,
     Fold,
     Join,
@@ -84,6 +85,9 @@ def _computed(relation: Relation) -> Iterator[tuple[Relation, list[Expression]]]
             yield source, [*(e for _, e in keys), *(f.a for _, f in folds if f.a is not None)]
             for _, each in folds:
                 _fold(each, source)
+        case Cohort(source=source, members=members):
+            yield from _computed(source)
+            yield from _computed(members)
         case Join(left=left, right=right):
             yield from _computed(left)
             yield from _computed(right)

@@ -75,7 +75,10 @@ def unsupported(text: Text, node: exp.Expr) -> str:
         case exp.Window():
             return "A window works on the rows of an answer, as in SELECT SUM(COUNT(*)) OVER () ... GROUP BY ..."
         case exp.Query() | exp.Subquery() | exp.Exists():
-            return "A subquery can stand only after FROM or JOIN."
+            return (
+                "A subquery can stand only after FROM or JOIN, and in WHERE as unit IN (SELECT unit ...) or EXISTS,"
+                " joined to other conditions by AND."
+            )
         case exp.AggFunc() | exp.WithinGroup() | exp.Filter():
             return "An aggregate cannot stand here."
         case exp.Placeholder() | exp.Parameter():

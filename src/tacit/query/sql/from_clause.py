@@ -20,6 +20,7 @@ from ..relation.relation import Relation, Where
 from ..schema.schema import Declared, Schema
 from ..values.nodes import Column, Expression
 from .allowlist import only
+from .cohorts import cohort, parted
 from .lexer import Text
 from .row_expressions import RowReader
 
@@ -115,7 +116,16 @@ class From:
             if scope.size > MOST_RELATIONS:
                 raise self.text.bad(join, f"Joins may be nested at most {MOST_RELATIONS} deep.")
         if where := select.args.get("where"):
-            scope = scope.where(self.rows(scope).condition(where.this))
+            plain, cohorts = parted(where.this)
+            if not cohorts:
+                return scope.where(self.rows(scope).condition(where.this))
+            if plain:
+                rows = self.rows(scope)
+                scope = scope.where(build.moderate(build.and_(*map(rows.condition, plain))))
+            for node, inside in cohorts:
+                scope = cohort(self, scope, node, inside)
+                if scope.size > MOST_RELATIONS:
+                    raise self.text.bad(node, f"Subqueries may be nested at most {MOST_RELATIONS} deep.")
         return scope
 
     def _read_named(self, select: exp.Select) -> None:
@@ -135,7 +145,7 @@ class From:
             before = replace(self)
             self.named.pop(name, None), self.answers.pop(name, None)
             try:
-                self.named[name] = self._inner(each.this)
+                self.named[name] = self.inner(each.this)
             except Answered as found:
                 self.answers[name] = before, each.this, found
             here.add(name)
@@ -155,7 +165,8 @@ class From:
                 return before, inner, self._alias(node) or name.this
         raise found
 
-    def _inner(self, select: exp.Select) -> Scope:
+    def inner(self, select: exp.Select) -> Scope:
+        """The rows of a subquery."""
         inner = self.subquery(replace(self), select)
         if inner.size > MOST_RELATIONS:
             raise self.text.bad(select, f"Subqueries may be nested at most {MOST_RELATIONS} deep.")
@@ -165,7 +176,7 @@ class From:
         match node:
             case exp.Subquery(this=exp.Select() as inner):
                 only(self.text, node, "this", "alias")
-                return self._inner(inner).called(self._alias(node))
+                return self.inner(inner).called(self._alias(node))
             case exp.Table(this=exp.Identifier() as name):
                 if node.args.get("db") is not None:
                     raise self.text.bad(

@@ -8,6 +8,7 @@ refused with its line, its column and the reason.  No text of the question ever 
     row_expressions   expressions over one row
     from_clause       tables, joins and names
     subqueries        subqueries, which keep the unit
+    cohorts           units that have rows elsewhere, or none there
     aggregates        aggregates
     outputs           outputs computed from released columns
     windows           functions of several rows of an answer
