@@ -30,6 +30,7 @@ PART_FUNCTIONS += ["DAYOFWEEK_ISO"]
 RANKS = ["0.001", "0.01", "0.25", "0.5", "0.9", "0.999"]
 TYPES = ["INTEGER", "BIGINT", "SMALLINT", "DOUBLE", "DECIMAL"]
 MISTAKES = ["(", ")", ",", "'", '"', "--", "NULL", "*", "DISTINCT", "1e400", "::INT", "OVER ()", "[1]", ";", "=", "NOT"]
+PAIRS = ["CORR", "COVAR_POP", "COVAR_SAMP", "REGR_COUNT", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2"]
 WINDOWS = ["SUM(a0)", "AVG(a0)", "COUNT(*)", "COUNT(a0)", "MIN(a0)", "MAX(a0)", "FIRST_VALUE(a0)", "LAST_VALUE(a0)"]
 WINDOWS += [
     "LAG(a0)",
@@ -124,6 +125,8 @@ class Writer:
         rows, kinds = self._rows()
         keys = [self._key(kinds) for _ in range(self.world.any([0, 0, 1, 1, 2]))]
         wanted = [self._aggregate(kinds) for _ in range(self.world.any([1, 1, 2, 4]))]
+        if self.world.likely(0.1):
+            wanted.append(f"{self.world.any(PAIRS)}({self.number(kinds, 1)}, {self.number(kinds, 1)})")
         shown = [f"{key} AS k{i}" for i, key in enumerate(keys)] + [f"{agg} AS a{i}" for i, agg in enumerate(wanted)]
         shown += [f"{self.world.any(WINDOWS)} OVER ({self.world.any(OVER)}) AS w"] if self.world.likely(0.2) else []
         text = f"SELECT {', '.join(shown)} FROM {rows}"

@@ -786,3 +786,12 @@ SELECT COUNT(*) AS n FROM people WHERE person_id IN (SELECT person_id FROM visit
 
 SELECT COUNT(*) AS n FROM people WHERE person_id = 7
 --! 1:40 'person_id' is the unit of privacy and can only be counted: COUNT(DISTINCT person_id).
+
+SELECT CORR(age, region) FROM people
+--! 1:8 A statistic of pairs needs numbers; 'region' is a category.
+
+SELECT CORR(age, free) FROM people
+--! 1:8 'free' has no bounds. Put lower and upper in the schema, buy bounds with `tacit bounds`, or CLAMP the values.
+
+SELECT COVAR_POP(person_id, age) FROM people
+--! 1:18 'person_id' is the unit of privacy and can only be counted: COUNT(DISTINCT person_id).

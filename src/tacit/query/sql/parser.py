@@ -10,6 +10,7 @@ refused with its line, its column and the reason.  No text of the question ever 
     subqueries        subqueries, which keep the unit
     cohorts           units that have rows elsewhere, or none there
     aggregates        aggregates
+    statistics        statistics of pairs, from sums
     outputs           outputs computed from released columns
     windows           functions of several rows of an answer
     selections        a SELECT on the rows of an answer
@@ -45,6 +46,7 @@ from .from_clause import Answered, From
 from .lexer import UNREADABLE, Options, Text
 from .outputs import OutputReader
 from .selections import WINDOW_IN_CONDITION, limit, named, ordered, selected
+from .statistics import DEPENDENT_FIRST, STATISTICS, PairSums
 from .subqueries import aliased, grouped, subquery
 
 if TYPE_CHECKING:
@@ -89,6 +91,11 @@ def _query(source: From, select: exp.Select, options: Options) -> Query:
         source.text.looked_up = looked_up
         inner, question, alias = source.answered(select, found)
         return selected(source.text, select, alias, _query(inner, question, options))
+
+
+def is_statistic(node: exp.Expr) -> bool:
+    """Whether a node is a statistic of pairs, perhaps of some of the rows."""
+    return type(node.this if isinstance(node, exp.Filter) else node) in STATISTICS
 
 
 class _Question:
@@ -186,7 +193,7 @@ class _Question:
 
     def _show(self, i: int, item: exp.Expr) -> None:
         node, alias = item.unalias(), item.alias
-        if is_aggregate(node) and not isinstance(node, exp.Window):
+        if is_aggregate(node) and not isinstance(node, exp.Window) and not is_statistic(node):
             found: list[tuple[str, Output]] = self._asked(node, alias)
         else:
             output = self._output(node)
@@ -209,21 +216,43 @@ class _Question:
             raise error if error.position else self.text.bad(node, error.reason) from None
         found: list[tuple[str, Output]] = []
         for called, aggregate in pairs:
-            name = next((known for known, other in self.aggregates.items() if other == aggregate), None)
-            if name is None:
-                name = self._free(node, called)
-                self.aggregates[name], self.types[name] = aggregate, of_aggregate(aggregate)
-                if len(self.aggregates) > MOST_AGGREGATES:
-                    raise self.text.bad(
-                        node, f"A question may have at most {MOST_AGGREGATES} aggregates. Ask several questions."
-                    )
+            name = self._bought(node, called, aggregate)
             found.append((called if alias else name, ReleasedColumn(name)))
         return found
+
+    def _bought(self, node: exp.Expr, called: str, aggregate: Aggregate) -> str:
+        """The name of an aggregate, which is bought once."""
+        name = next((known for known, other in self.aggregates.items() if other == aggregate), None)
+        if name is None:
+            name = self._free(node, called)
+            self.aggregates[name], self.types[name] = aggregate, of_aggregate(aggregate)
+            if len(self.aggregates) > MOST_AGGREGATES:
+                raise self.text.bad(
+                    node, f"A question may have at most {MOST_AGGREGATES} aggregates. Ask several questions."
+                )
+        return name
+
+    def _statistic(self, node: exp.Expr) -> Output:
+        """A statistic of pairs, from the sums that it needs."""
+        kept, inner = None, node
+        if isinstance(node, exp.Filter):
+            only(self.text, node, "this", "expression")
+            kept, inner = self.rows.condition(node.expression.this), node.this
+        only(self.text, inner, "this", "expression")
+        first, second = self.rows.read(inner.this), self.rows.read(inner.expression)
+        x, y = (second, first) if type(inner) in DEPENDENT_FIRST else (first, second)
+        try:
+            sums = PairSums.of(x, y, kept, lambda called, a: ReleasedColumn(self._bought(node, called, a)))
+            return STATISTICS[type(inner)](sums)
+        except BadQuestion as error:
+            raise error if error.position else self.text.bad(node, error.reason) from None
 
     def _released(self, node: exp.Expr) -> Output | None:
         """The released column that a part of the question is, if it is one."""
         if isinstance(node, exp.Window):
             return None
+        if is_statistic(node):
+            return self._statistic(node)
         if is_aggregate(node):
             found = self._asked(node)
             if len(found) > 1:
