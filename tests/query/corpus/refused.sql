@@ -130,9 +130,6 @@ SELECT ARRAY_AGG(age) FROM people
 SELECT STRING_AGG(note, ',') FROM people
 --! 1:19 The aggregate GROUP_CONCAT is not supported. `tacit docs tables` lists those that are.
 
-SELECT CORR(age, spend) FROM people
---! 1:8 The aggregate CORR is not supported. `tacit docs tables` lists those that are.
-
 SELECT SUM(age ORDER BY spend) FROM people
 --! 1:12 ORDER is not supported. `tacit docs tables` lists the SQL that is.
 
