@@ -34,6 +34,23 @@ def tacit(*words, code=0):
     return result.output
 
 
+def test_a_question_about_two_private_tables(data):
+    other = data.with_name("calls.parquet")
+    pq.write_table(pa.Table.from_pylist(ROWS[:50]), other)
+    other.with_suffix(".toml").write_text(SCHEMA.replace('name = "visits"', 'name = "calls"'))
+    asked = "SELECT COUNT(*) AS n FROM visits WHERE person IN (SELECT person FROM calls)"
+    new = "--epsilon", "0.25", "--budget", "epsilon=1"
+    assert "no table 'calls'" in " ".join(tacit("offer", data, asked, *new, code=3).split())
+    assert "costs 0.25" in tacit("offer", data, asked, *new, "--also", other)
+    first = json.loads(tacit("ask", data, asked, *new, "--also", other, "--json"))
+    again = json.loads(tacit("ask", data, asked, "--epsilon", "0.25", "--also", other, "--json"))
+    assert first["answer"] == again["answer"] and again["bill"]["left"] == 0.75
+    twice = tacit("ask", data, asked, "--epsilon", "0.25", "--also", data, code=2)
+    assert "Two tables are called 'visits'" in " ".join(twice.split())
+    away = tacit("ask", "visits", asked, "--epsilon", "1", "--also", other, "--url", "http://localhost:1", code=2)
+    assert "Leave out --also" in " ".join(away.split())
+
+
 def test_a_question_from_offer_to_verified_ledger(data):
     ledger = data.with_suffix(".ledger")
     opened = tacit("ledger", "open", ledger, "epsilon=1", "--dataset", "visits")

@@ -1,6 +1,6 @@
 """A question as one line of text, for comparison by eye."""
 
-from tacit.query.relation.relation import Derive, Fold, Join, PerUnit, Relation, Scan, Where
+from tacit.query.relation.relation import Cohort, Derive, Fold, Join, PerUnit, Relation, Scan, Where
 from tacit.query.select.outputs import (
     Arithmetic,
     CaseOutput,
@@ -10,8 +10,9 @@ from tacit.query.select.outputs import (
     Output,
     OutputValue,
     ReleasedColumn,
+    Window,
 )
-from tacit.query.select.query import Aggregate, Query
+from tacit.query.select.query import Aggregate, Query, Selection
 from tacit.query.values.domain import ValueDomain
 from tacit.query.values.nodes import (
     Add,
@@ -47,10 +48,29 @@ def query(q: Query) -> str:
     if q.having is not None:
         parts.append(f"having {output(q.having)}")
     if q.order:
-        parts.append("order " + ", ".join(f"{'-' if down else ''}{output(o)}" for o, down in q.order))
+        parts.append("order " + ordered(q.order))
     if q.limit is not None:
         parts.append(f"limit {q.limit}")
-    return " | ".join(parts)
+    return " | ".join((*parts, *map(selection, q.then)))
+
+
+def selection(s: Selection) -> str:
+    parts = ["then " + ", ".join(f"{name} = {output(o)}" for name, o in s.outputs)]
+    if s.where is not None:
+        parts.append(f"where {output(s.where)}")
+    if s.distinct is not None:
+        parts.append(f"one of ({', '.join(map(output, s.distinct))})")
+    if s.having is not None:
+        parts.append(f"having {output(s.having)}")
+    if s.order:
+        parts.append("order " + ordered(s.order))
+    if s.limit is not None:
+        parts.append(f"limit {s.limit}")
+    return " ".join(parts)
+
+
+def ordered(order: tuple[tuple[Output, bool], ...]) -> str:
+    return ", ".join(f"{'-' if down else ''}{output(o)}" for o, down in order)
 
 
 def relation(r: Relation) -> str:
@@ -64,6 +84,8 @@ def relation(r: Relation) -> str:
         case PerUnit():
             folds = ", ".join(f"{n} = {scaled(e)}" for n, e in (*r.keys, *r.folds))
             return f"[{relation(r.source)} per unit {folds}]"
+        case Cohort():
+            return f"{relation(r.source)} {'of' if r.inside else 'not of'} [{relation(r.members)}]"
         case Join():
             return f"({relation(r.left)} join {relation(r.right)})"
     raise TypeError(type(r).__name__)
@@ -135,6 +157,12 @@ def output(o: Output) -> str:
             return f"({output(o.a)} {o.operator} {output(o.b)})"
         case Function():
             return f"{o.name}({output(o.a)}{f', {o.digits}' if o.digits else ''})"
+        case Window():
+            of = [*([] if o.a is None else [output(o.a)]), *([str(o.n)] if o.n != 1 else [])]
+            over = [*(["by " + ", ".join(map(output, o.partition))] if o.partition else [])]
+            over += ["order " + ordered(o.order)] if o.order else []
+            over += [f"rows {o.frame[0]} to {o.frame[1]}"] if o.frame is not None else []
+            return f"{o.function}({', '.join(of)}) over ({' '.join(over)})"
         case CaseOutput():
             return f"if {output(o.condition)} then {output(o.then)} else {output(o.otherwise)} fi"
     raise TypeError(type(o).__name__)

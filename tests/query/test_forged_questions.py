@@ -103,6 +103,9 @@ MORE = [
     " GROUP BY person_id) WHERE m > 3 AND l < 90",
     "SELECT SUM(cost * people.age) FROM people JOIN visits ON people.person_id = visits.person_id",
     "SELECT note, COUNT(*) AS n FROM people GROUP BY note",
+    "SELECT SUM(age * age) FROM people WHERE age > 3 AND person_id NOT IN (SELECT person_id FROM visits)",
+    "SELECT big, SUM(n) AS s FROM (SELECT age > 50 AS big, COUNT(*) AS n, LAG(COUNT(*)) OVER (ORDER BY big) AS l"
+    " FROM people GROUP BY big) WHERE n > 0 GROUP BY big HAVING COUNT(*) > 0 ORDER BY s DESC LIMIT 3",
     "SELECT CASE WHEN COUNT(*) > 3 AND COUNT(*) < 9 THEN 1 ELSE COUNT(*) / 2 END AS x FROM people WHERE member",
 ]
 

@@ -11,7 +11,7 @@ from tacit.engines.duckdb.engine import DuckDB
 from tacit.engines.sql.dialect import Typed
 from tacit.engines.sql.expressions import Translator
 from tacit.query.plan.plan import QueryPlan
-from tacit.query.relation.relation import Derive, Fold, Join, PerUnit, Relation, Where
+from tacit.query.relation.relation import Cohort, Derive, Fold, Join, PerUnit, Relation, Where
 from tacit.query.soundness.copying import NODES
 from tacit.query.values import nodes
 from tacit.query.values.coercion import parts_of
@@ -46,7 +46,7 @@ def computed(relation: Relation) -> Iterator[Expression]:
         case PerUnit(source=source, keys=keys, folds=folds):
             yield from (e for _, e in (*keys, *folds))
             yield from computed(source)
-        case Join(left=left, right=right):
+        case Join(left=left, right=right) | Cohort(source=left, members=right):
             yield from computed(left)
             yield from computed(right)
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.query.select.evaluation import evaluate, shown
+from tacit.query.select.evaluation import evaluate
 from tacit.query.select.outputs import (
     Arithmetic,
     CaseOutput,
@@ -27,6 +27,8 @@ from tacit.query.select.outputs import (
     numbers,
     released,
 )
+from tacit.query.select.query import Selection
+from tacit.query.select.selections import AnswerRows, Lineage, Origin
 
 A, B, C = ReleasedColumn("a"), ReleasedColumn("b"), ReleasedColumn("c")
 ends = st.floats(-50, 50).map(lambda x: round(x, 2))
@@ -253,13 +255,23 @@ def test_a_label_that_noise_decides_is_no_certain_one() -> None:
 
 
 def test_what_is_shown() -> None:
-    columns = {"a": column(3.0, None, 1.0, 3.0), "b": labels(["z", "y", "x", "w"])}
-    assert shown(columns, 4, None, ((A, True),), None).tolist() == [0, 3, 2, 1]
-    assert shown(columns, 4, None, ((A, False),), None).tolist() == [2, 0, 3, 1]
-    assert shown(columns, 4, None, ((A, True), (B, False)), 2).tolist() == [3, 0]
-    assert shown(columns, 4, Comparison("<", OutputValue(Fraction(2)), A), (), None).tolist() == [0, 3]
-    assert shown(columns, 4, None, (), 0).tolist() == []
-    assert shown({"a": column()}, 0, Comparison("<", A, A), ((A, True),), 3).tolist() == []
+    columns = {"a": column(3.0, None, 1.0, 3.0), "b": labels(["z", "y", "x", "w"]), "i": column(0.0, 1.0, 2.0, 3.0)}
+
+    def shown(where: Output | None, order: Any, limit: int | None, rows: int = 4) -> list[int]:
+        given = AnswerRows(
+            {name: c.take(np.arange(rows)) for name, c in columns.items()},
+            rows,
+            Lineage({name: Origin(frozenset((name,)), name) for name in columns}),
+        )
+        selection = Selection((("i", ReleasedColumn("i")),), where, order=order, limit=limit)
+        return list(map(int, given.select(selection).columns["i"].tolist()))
+
+    assert shown(None, ((A, True),), None) == [0, 3, 2, 1]
+    assert shown(None, ((A, False),), None) == [2, 0, 3, 1]
+    assert shown(None, ((A, True), (B, False)), 2) == [3, 0]
+    assert shown(Comparison("<", OutputValue(Fraction(2)), A), (), None) == [0, 3]
+    assert shown(None, (), 0) == []
+    assert shown(Comparison("<", A, A), ((A, True),), 3, rows=0) == []
 
 
 def test_what_an_output_is_computed_from() -> None:

@@ -137,6 +137,10 @@ class TableOptions(SchemaOptions):
                 return curator.table
         return self.own_table()
 
+    def own_tables(self) -> list[Table]:
+        """The private tables on this machine, of which the first has the ledger."""
+        return [self.own_table()]
+
     def lookups(self) -> dict[str, PublicTable]:
         """Public tables that a question in SQL can join, by name."""
         return {}
@@ -166,10 +170,10 @@ class TableOptions(SchemaOptions):
 
         if self.remote:
             return self._connected()
-        table, public = self.own_table(), self.lookups()
+        tables, public = self.own_tables(), self.lookups()
         budget = parse_budget(self.budget) if self.budget else None
         more: dict[str, Any] = {"public": public.values(), "analyst": self.analyst, "least_share": self.least_share}
-        return Curator(table, ledger=self.ledger_place, budget=budget, **more)
+        return Curator(*tables, ledger=self.ledger_place, budget=budget, **more)
 
 
 def table_command(act: Callable[..., None], buys: bool = False) -> Callable[..., None]:

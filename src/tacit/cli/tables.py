@@ -21,10 +21,11 @@ from ..core.accounting.currency import Amount
 from ..core.errors import BadParameter, TacitError
 from .output import Json, console, error_console, print_json, print_surcharge, reporting_errors, save_plot
 from .receipt import PendingReceipt, cost
-from .table_options import Epsilon, Rho, Share, TableOptions, parse_budget, table_command
+from .table_options import Epsilon, Rho, SchemaOptions, Share, TableOptions, parse_budget, table_command
 
 if TYPE_CHECKING:
     from ..query.plan.offer import Offer
+    from ..query.python.table import Table
     from ..query.schema.public_table import PublicTable
 
 _TERMS = ("epsilon", "delta", "share", "rho", "error", "relative", "beta")
@@ -59,11 +60,29 @@ class QuestionOptions(TableOptions):
     public: Annotated[
         list[Path] | None, typer.Option(help="A public table, named after its file; can be given repeatedly.")
     ] = None
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Another private table of the same units, with its schema beside it; can be given repeatedly. Give the"
+            " same ones each time: a question belongs to all tables that are given."
+        ),
+    ] = None
 
     @property
     def terms(self) -> dict[str, Any]:
         """The price or the error that was asked for."""
         return {name: getattr(self, name) for name in _TERMS}
+
+    def own_tables(self) -> list[Table]:
+        others = (SchemaOptions(data=place, engine=self.engine) for place in self.also or ())
+        return [self.own_table(), *(other.own_table() for other in others)]
+
+    @property
+    def remote(self) -> bool:
+        if super().remote and self.also:
+            says = "A service has the tables of its data set. Leave out --also."
+            raise BadParameter("also", self.also, "left out where a service has the data", says=says)
+        return super().remote
 
     def lookups(self) -> dict[str, PublicTable]:
         from ..query.schema.public_table import PublicTable
@@ -73,14 +92,15 @@ class QuestionOptions(TableOptions):
     def offer(self) -> PricedOffer:
         """The offer under the ledger, or under --budget where there is no ledger yet."""
         from ..curator import parse_question
+        from ..curator.questions import tables_by_name
         from ..query.plan.offer import offer
 
         if not self.remote and self.budget and self.opens_ledger:
-            table, public = self.own_table(), self.lookups()
-            table.check()
-            name = table.schema.name
-            query, terms = parse_question(self.question, {name: table}, public, self.terms)
-            schemas, least = {name: table.schema}, self.new_least_share
+            tables, public = tables_by_name(self.own_tables(), self.lookups().values())
+            for table in tables.values():
+                table.check()
+            query, terms = parse_question(self.question, tables, public, self.terms)
+            schemas, least = {name: table.schema for name, table in tables.items()}, self.new_least_share
             offered = offer(query, parse_budget(self.budget), schemas=schemas, least_share=least, **terms)
             return PricedOffer(offered, offered.price <= offered.budget.limit)
         with self.curator() as curator:

@@ -107,7 +107,7 @@ class Asked:
     def _description(self) -> str:
         if self.text:
             return self.text
-        names = ", ".join(name for name, _ in self.query.outputs)
+        names = ", ".join(self.query.names)
         tables = ", ".join(dict.fromkeys(scan.table for scan in scans(self.query.relation)))
         return f"{names} of {tables}, asked in Python"
 

@@ -19,7 +19,6 @@ from ..core.accounting.loss import Loss
 from ..core.exact import up
 from ..core.mechanism import Mechanism
 from ..query.relation.relation import Relation
-from ..query.select.outputs import ReleasedColumn
 from ..query.values.domain import Label
 from .export import clamped, clamped_sums
 from .provenance import REHEARSAL
@@ -119,8 +118,7 @@ def _shared(p: Provenance) -> dict[str, int]:
 
 def _measured_in(release: Release, name: str) -> str:
     """The unit of a column's error: rows, units, ranks, or else that of its own values."""
-    output = dict(release.query.outputs)[name]
-    recipe = dict(release.recipes).get(output.name) if isinstance(output, ReleasedColumn) else None
+    recipe = dict(release.recipes).get(release.lineage.columns[name].column or "")
     return "values" if recipe is None else _ERROR_UNITS.get(recipe.kind, "values")
 
 

@@ -18,7 +18,7 @@ from ..query.plan.accuracy import chosen_label, chosen_quantile
 from ..query.plan.compiler import read_columns
 from ..query.plan.offer import promise
 from ..query.relation.relation import scans
-from ..query.select.outputs import ColumnEstimate, ReleasedColumn, released
+from ..query.select.outputs import ColumnEstimate
 from ..query.values.domain import Label
 from .provenance import REHEARSAL
 
@@ -187,7 +187,7 @@ def sentence(release: Release, shown: str = "in brackets ") -> str:
     sentences += [_rank_sentence(release, name, ranks, confidence) for name, ranks in chosen.items()]
     if release.picked_by_noise:
         sentences.append("Noisy values decided which rows are shown; the intervals do not account for this.")
-    elif any(released(output) & dict(release.recipes).keys() for output, _ in release.query.order):
+    elif release.lineage.ordering:
         sentences.append("The rows are ordered by noisy values.")
     if bounds := clamped(release):
         clamps = " and ".join(f"{name} to {_closed(ends)}" for name, ends in bounds.items())
@@ -234,10 +234,8 @@ def clamped_sums(release: Release) -> dict[str, tuple[Label, Label]]:
 
 def _rank_sentence(release: Release, name: str, ranks: float, confidence: str) -> str:
     """The accuracy of a column of quantiles or most common labels, in rows."""
-    output = dict(release.query.outputs)[name]
-    recipe = dict(release.recipes)[output.name] if isinstance(output, ReleasedColumn) else None
-    if recipe is not None and recipe.kind == "top":
+    recipe = dict(release.recipes)[release.lineage.columns[name].column or ""]  # `ranks` has no other columns
+    if recipe.kind == "top":
         return f"{name} {chosen_label(recipe, ranks)}, with {confidence} probability."
-    assert recipe is not None  # `ranks` has no other columns
     distance = chosen_quantile(recipe, release.mechanisms[recipe.parts[0]], ranks)
     return f"{name} is {distance}, with {confidence} probability."

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import BadParameter, BadQuestion
 from ..core.exact import from_above
 from ..plot_style import altair, embeddable
-from ..query.select.output_types import of_query
-from ..query.select.outputs import ReleasedColumn, released
+from ..query.select.output_types import of_answer
 from ..query.select.query import Query
+from ..query.select.selections import Lineage
 
 if TYPE_CHECKING:
     from altair import TopLevelMixin
@@ -94,8 +94,8 @@ def _placed(key: Any) -> Any:
 
 def _in_rows(release: Release, name: str) -> str | None:
     """The title of a column of quantiles or most common labels alone, whose error is in rows; else None."""
-    recipes, output = dict(release.recipes), dict(release.query.outputs)[name]
-    used = {recipes[part].kind for part in released(output) & recipes.keys()}
+    recipes = dict(release.recipes)
+    used = {recipes[part].kind for part in release.lineage.columns[name].sources}
     if not used or not used <= {"quantile", "top"}:
         return None
     away = release.ranks(release.beta).get(name)
@@ -111,8 +111,8 @@ def _confidence(release: Release) -> str:
 
 def drawable(query: Query) -> list[str]:
     """The columns of numbers that are not keys, by the query alone; a query without any is refused."""
-    kinds, labels = of_query(query), _labels(query)
-    drawn = [name for name, output in query.outputs if name not in labels and kinds.of(output) == "number"]
+    labels = _labels(query)
+    drawn = [name for name, kind in of_answer(query).items() if name not in labels and kind == "number"]
     if not drawn:
         raise BadQuestion("This answer has no column of numbers to plot. Ask for a count or a sum, or omit the plot.")
     return drawn
@@ -121,7 +121,7 @@ def drawable(query: Query) -> list[str]:
 def _labels(query: Query) -> list[str]:
     """The columns that are keys."""
     keys = {key.name for key in query.keys}
-    return [name for name, output in query.outputs if isinstance(output, ReleasedColumn) and output.name in keys]
+    return [name for name, origin in Lineage.of(query).columns.items() if origin.column in keys]
 
 
 def _shown(label: Any) -> str:

@@ -8,7 +8,7 @@ can be moves no estimate away from the truth.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,31 +16,40 @@ import numpy as np
 
 from ..core.exact import down, up
 from ..query.plan.estimators import Recipe
-from ..query.select.evaluation import Columns, evaluate
-from ..query.select.outputs import Arithmetic, ColumnEstimate, Output, OutputValue, ReleasedColumn
+from ..query.select.evaluation import Columns, Loose, evaluate
+from ..query.select.outputs import Arithmetic, ColumnEstimate, Output, OutputValue, ReleasedColumn, Window
 from ..query.select.query import Aggregate
 
 Range = tuple[Fraction, Fraction]
 
 
-def evaluated(
-    output: Output, columns: Columns, rows: int, aggregates: Mapping[str, Aggregate], recipes: Mapping[str, Recipe]
-) -> ColumnEstimate:
-    """The value of an output in each row, with the rates in it clipped to their ranges."""
-    if not any(each.kind == "count" and each.expression is None for each in aggregates.values()):
-        return evaluate(output, columns, rows)
-    known = dict(columns)
+@dataclass(frozen=True)
+class Rates:
+    """Evaluates outputs, with the rates in them, but for those in windows, clipped to their ranges."""
 
-    def clipped(part: Output) -> Output:
-        if isinstance(part, Arithmetic) and (ends := _range(part, aggregates, recipes)) is not None:
-            name = f"\0{len(known)}"
-            known[name] = _within(evaluate(part, columns, rows), *ends)
-            return ReleasedColumn(name)
-        inner: dict[str, Any] = {f.name: getattr(part, f.name) for f in fields(part)}
-        changed = {name: clipped(each) for name, each in inner.items() if isinstance(each, Output)}
-        return replace(part, **changed) if changed else part
+    aggregates: Mapping[str, Aggregate]
+    recipes: Mapping[str, Recipe]
 
-    return evaluate(clipped(output), known, rows)
+    def __call__(
+        self, output: Output, columns: Columns, rows: int, loose: Loose, *, as_one: bool = False
+    ) -> ColumnEstimate:
+        """The value of an output in each row."""
+        if as_one or not any(each.kind == "count" and each.expression is None for each in self.aggregates.values()):
+            return evaluate(output, columns, rows, loose, as_one=as_one)
+        known = dict(columns)
+
+        def clipped(part: Output) -> Output:
+            if isinstance(part, Window):
+                return part
+            if isinstance(part, Arithmetic) and (ends := _range(part, self.aggregates, self.recipes)) is not None:
+                name = f"\0{len(known)}"
+                known[name] = _within(evaluate(part, columns, rows, loose), *ends)
+                return ReleasedColumn(name)
+            inner: dict[str, Any] = {f.name: getattr(part, f.name) for f in fields(part)}
+            changed = {name: clipped(each) for name, each in inner.items() if isinstance(each, Output)}
+            return replace(part, **changed) if changed else part
+
+        return evaluate(clipped(output), known, rows, loose)
 
 
 def _range(part: Arithmetic, aggregates: Mapping[str, Aggregate], recipes: Mapping[str, Recipe]) -> Range | None:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,26 +27,17 @@ from ..core.errors import BadParameter, NewerVersion, reading
 from ..core.mechanism import Mechanism
 from ..core.parameters import Number, probability, whole
 from ..core.safe_text import visible
-from ..mechanisms import KeySelection
+from ..mechanisms import Gaussian, KeySelection, Laplace
 from ..query.plan.accuracy import level
 from ..query.plan.draw import Drawn
 from ..query.plan.estimators import NoisyMeasure, Recipe, times
 from ..query.plan.offer import Offer
-from ..query.select.evaluation import shown
-from ..query.select.outputs import (
-    ColumnEstimate,
-    Floats,
-    Output,
-    ReleasedColumn,
-    labels,
-    listed,
-    numbers,
-    released,
-)
+from ..query.select.outputs import ColumnEstimate, Floats, labels, listed, numbers
 from ..query.select.query import Query
+from ..query.select.selections import AnswerRows, Lineage, noises
 from ..query.values.domain import ValueDomain
 from .provenance import Provenance
-from .rates import evaluated
+from .rates import Rates
 
 if TYPE_CHECKING:
     from altair import TopLevelMixin
@@ -126,20 +117,22 @@ class Release:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return tuple(name for name, _ in self.query.outputs)
+        return self.query.names
+
+    @cached_property
+    def lineage(self) -> Lineage:
+        """What the noise of each column comes from."""
+        return Lineage.of(self.query, self._additive)
 
     @cached_property
     def noisy_names(self) -> frozenset[str]:
         """The names of the columns that are computed from noisy values."""
-        aggregates = dict(self.recipes).keys()
-        return frozenset(name for name, output in self.query.outputs if released(output) & aggregates)
+        return frozenset(name for name, origin in self.lineage.columns.items() if origin.sources)
 
-    @cached_property
+    @property
     def picked_by_noise(self) -> bool:
         """Whether noisy values decide which rows are shown (by HAVING or LIMIT); intervals do not account for this."""
-        q, aggregates = self.query, dict(self.recipes).keys()
-        deciding = [*([] if q.having is None else [q.having]), *(by for by, _ in q.order if q.limit is not None)]
-        return any(released(output) & aggregates for output in deciding)
+        return bool(self.lineage.deciding)
 
     @cached_property
     def columns(self) -> Mapping[str, ColumnEstimate]:
@@ -158,7 +151,7 @@ class Release:
     def at(self, beta: Number) -> Mapping[str, ColumnEstimate]:
         """The answer, with intervals that each hold with probability 1 - beta."""
         error_probability = probability("beta", beta)
-        return {name: self._output(output, error_probability).take(self._shown) for name, output in self.query.outputs}
+        return {name: self._selected(self._level(name, error_probability)).columns[name] for name in self.names}
 
     def interval(self, beta: Number = "0.05") -> Mapping[str, tuple[Floats, Floats]]:
         """The lower and upper ends of the intervals of each column of numbers."""
@@ -170,8 +163,7 @@ class Release:
         Where noise made a value missing, the bound is the width of its interval; where there is no value, it is NaN.
         """
         errors = dict(self.ranks(beta))
-        for name, output in self.query.outputs:
-            c = self._output(output, probability("beta", beta)).take(self._shown)
+        for name, c in self.at(beta).items():
             if name not in errors and c.kind != "label":
                 far = np.maximum(c.upper - c.values, c.values - c.lower)
                 far = np.where(c.missing() & c.unsure, c.upper - c.lower, far)
@@ -185,8 +177,8 @@ class Release:
         lies among the rows that share its value.  For the middle of a cell, the bound is that of the whole cell.
         """
         recipes, errors = dict(self.recipes), {}
-        for name, output in self.query.outputs:
-            recipe = recipes.get(output.name) if isinstance(output, ReleasedColumn) else None
+        for name, origin in self.lineage.columns.items():
+            recipe = recipes.get(origin.column or "")
             if recipe is not None and recipe.kind in ("quantile", "top"):
                 errors[name] = self.mechanisms[recipe.parts[0]].error(beta=beta)
         return errors
@@ -212,36 +204,51 @@ class Release:
         return [_array(m, values) for m, values in zip(self.mechanisms, self.noisy, strict=True)]
 
     @cached_property
-    def _shown(self) -> Any:
-        q = self.query
-        if q.having is None and not q.order:
-            return np.arange(self._rows)[: q.limit]
-        return shown(self._estimates(float(self.beta)), self._rows, q.having, q.order, q.limit)
+    def _additive(self) -> frozenset[str]:
+        """The aggregates of which the noise of a sum is bounded as one: released as they were drawn, in every cell."""
+        revised = {name for name, _, _ in self.revised}
+        plain = {i for i, m in enumerate(self.mechanisms) if isinstance(m, Laplace | Gaussian)}
+        added = (name for name, r in self.recipes if r.kind in ("count", "units", "sum") and {*r.parts} <= plain)
+        return frozenset(added) - revised
 
-    def _estimates(self, each: float, names: Iterable[str] | None = None) -> dict[str, ColumnEstimate]:
+    def _level(self, name: str, beta: Fraction) -> float:
+        """The failure probability for each noise with which an interval of a column holds with 1 - beta."""
+        origin, parts = self.lineage.columns[name], {name: {*recipe.parts} for name, recipe in self.recipes}
+        several = max(1, noises(origin, parts, self._rows))
+        return float(beta) / several if origin.sums else level(beta, several)
+
+    @cached_property
+    def _selected(self) -> Callable[[float], AnswerRows]:
+        """The rows of the answer, where the noise of each measure is within its bound with probability 1 - each."""
+
+        @cache
+        def selected(each: float) -> AnswerRows:
+            rates = Rates(dict(self.query.aggregates), dict(self.recipes))
+            lineage = Lineage.released(self.query, self._additive)
+            rows = AnswerRows(self._estimates(each), self._rows, lineage, rates)
+            for selection in self.query.selections:
+                rows = rows.select(selection)
+            return rows
+
+        return selected
+
+    def _estimates(self, each: float) -> dict[str, ColumnEstimate]:
         """Keys and aggregates; the noise of each measure is within its bound with probability 1 - each."""
         recipes = dict(self.recipes)
-        wanted = recipes.keys() if names is None else recipes.keys() & names
-        used = {part % len(self.noisy) for name in wanted for part in recipes[name].parts}
+        used = {part % len(self.noisy) for recipe in recipes.values() for part in recipe.parts}
         measures = [
             _noisy(array, m, each) if i in used else NoisyMeasure(array)
             for i, (array, m) in enumerate(zip(self._arrays, self.mechanisms, strict=True))
         ]
-        estimates = {name: recipes[name].estimate(measures) for name in wanted}
+        estimates = {name: recipe.estimate(measures) for name, recipe in recipes.items()}
         for name, _, values in self.revised:
-            if name in wanted:
+            if name in estimates:
                 now, low, high = np.array(values, np.int64), estimates[name].lower, estimates[name].upper
                 if recipes[name].kind in ("count", "units"):
                     low, high = (np.maximum(end, np.minimum(now, 0)) for end in (low, high))
                 low, high = np.minimum(low, now), np.maximum(high, now)
-                estimates[name] = replace(estimates[name], values=now, lower=low, upper=high)
+                estimates[name] = replace(estimates[name], values=now, lower=low, upper=high, sum_error=None)
         return {**self._keys, **estimates}
-
-    def _output(self, output: Output, beta: Fraction) -> ColumnEstimate:
-        recipes, names = dict(self.recipes), released(output)
-        used = {part for name in names & recipes.keys() for part in recipes[name].parts}
-        columns = self._estimates(level(beta, max(1, len(used))), names)
-        return evaluated(output, columns, self._rows, dict(self.query.aggregates), recipes)
 
     def facts(self) -> bytes:
         """What was drawn and where from, as canonical JSON: nothing that the question computes from it."""
@@ -317,7 +324,8 @@ class Release:
         return text(self)
 
     def __repr__(self) -> str:
-        return f"Release({visible(', '.join(self.names))}; rows={len(self._shown)}, price={float(self.price):g})"
+        rows = len(self.columns[self.names[0]])
+        return f"Release({visible(', '.join(self.names))}; rows={rows}, price={float(self.price):g})"
 
     def _repr_html_(self) -> str:
         from .notebook import html
@@ -344,7 +352,15 @@ def _noisy(array: NDArray[Any], m: Mechanism[Any, Any], each: float) -> NoisyMea
     if m.choices:
         return NoisyMeasure(array)
     threshold = m.threshold if isinstance(m, KeySelection) else None
-    return NoisyMeasure(array, m.added_noise.error(beta=each), threshold)
+    sums = partial(_sum_error, m, each) if isinstance(m, Laplace | Gaussian) else None
+    return NoisyMeasure(array, m.added_noise.error(beta=each), threshold, sums)
+
+
+def _sum_error(noise: Laplace | Gaussian, beta: float, terms: int) -> float:
+    """A bound on the sum of so many noises of one law, but for a probability of beta."""
+    from ..workloads.models.error_bounds import Spread
+
+    return float(Spread.of(noise, np.array([float(terms)])).bounds(beta)[0])
 
 
 def _key(domain: ValueDomain, values: Sequence[int | str]) -> ColumnEstimate:

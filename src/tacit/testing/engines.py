@@ -27,6 +27,7 @@ from ..engines.rows.reference import Reference
 from ..query.plan.plan import BinCounts, Measure, QueryPlan, RowCount, Total, UnitCount
 from ..query.python.table import Table
 from ..query.relation import build
+from ..query.relation.relation import Cohort, Where
 from ..query.schema.schema import Schema
 from ..query.select.query import Key
 from .hostile import CODES, NUMBERS, SHIFTS, SPELLINGS
@@ -169,6 +170,34 @@ def joins_as_the_reference(factory: Factory, seed: int) -> int:
             plan = world.plan(first.scan(), 2, second.scan())
             same(reference.answer(plan), tested.answer(plan), seed, plan)
     return 3
+
+
+def keeps_cohorts_as_the_reference(factory: Factory, seed: int) -> int:
+    """The rows of the units that are, or are not, in another table; and no unit moves more than its own rows."""
+    world = World(random.Random(seed))
+    first, second = world.schema("t", "who"), world.schema("s", "whose")
+    key, tables = key_of(world), list[list[Table]]([[], []])
+    for schema, units in ((first, range(6)), (second, range(3, 9))):
+        own = [str(unit) for unit in units] if world.likely(0.4) else list(units)
+        pools = {name: [world.cell() for _ in range(4)] for name, _ in schema.columns}
+        rows = world.rows(schema, own, pools.__getitem__)
+        for table, kept in zip(
+            tables, (rows, [row for row in rows if str(row.get(schema.unit or "")) != "4"]), strict=True
+        ):
+            table.append(Table(kept, schema))
+    with (
+        engine(Reference, tables[0], key) as reference,
+        engine(factory, tables[0], key) as tested,
+        engine(factory, tables[1], key) as without,
+    ):
+        for inside in (True, False):
+            x = world.any(list(second.scan().columns))
+            members = Where(second.scan(), build.not_(build.is_missing(build.column(second.scan(), x))))
+            plan = world.plan(Cohort(first.scan(), members, inside), 2)
+            answer = tested.answer(plan)
+            same(reference.answer(plan), answer, seed, plan)
+            stable(plan, without.answer(plan), answer, seed)
+    return 4
 
 
 def forgets_order(factory: Factory, seed: int) -> int:
@@ -315,6 +344,7 @@ CHECKS: list[Check] = [
     agrees_on_every_node,
     computes_in_every_width,
     joins_as_the_reference,
+    keeps_cohorts_as_the_reference,
     forgets_order,
     is_stable,
     answers_of_one_content,

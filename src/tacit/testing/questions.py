@@ -30,6 +30,30 @@ PART_FUNCTIONS += ["DAYOFWEEK_ISO"]
 RANKS = ["0.001", "0.01", "0.25", "0.5", "0.9", "0.999"]
 TYPES = ["INTEGER", "BIGINT", "SMALLINT", "DOUBLE", "DECIMAL"]
 MISTAKES = ["(", ")", ",", "'", '"', "--", "NULL", "*", "DISTINCT", "1e400", "::INT", "OVER ()", "[1]", ";", "=", "NOT"]
+PAIRS = ["CORR", "COVAR_POP", "COVAR_SAMP", "REGR_COUNT", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2"]
+WINDOWS = ["SUM(a0)", "AVG(a0)", "COUNT(*)", "COUNT(a0)", "MIN(a0)", "MAX(a0)", "FIRST_VALUE(a0)", "LAST_VALUE(a0)"]
+WINDOWS += [
+    "LAG(a0)",
+    "LEAD(a0, 2)",
+    "ROW_NUMBER()",
+    "RANK()",
+    "DENSE_RANK()",
+    "PERCENT_RANK()",
+    "CUME_DIST()",
+    "NTILE(3)",
+]
+OVER = [
+    "",
+    "ORDER BY a0 DESC",
+    "ORDER BY a0 ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING",
+    "PARTITION BY a0 > 0 ORDER BY a0",
+]
+OVER += ["ORDER BY a0 ROWS BETWEEN 3 FOLLOWING AND UNBOUNDED FOLLOWING"]
+AROUND = ["SELECT a0 FROM ({}) AS x WHERE a0 > 1", "SELECT COUNT(*), SUM(a0), AVG(a0), MIN(a0), MAX(a0) FROM ({}) AS x"]
+AROUND += [
+    "SELECT DISTINCT a0 FROM ({}) AS x",
+    "WITH x AS ({}) SELECT a0 > 3 AS big, COUNT(a0) AS n FROM x GROUP BY big",
+]
 HAVING = ["COUNT(*) > 2", "a0 IS NOT NULL", "ROUND(a0, 1) * 2 >= -7", "SQRT(COUNT(*)) > 1"]
 Kinds = dict[str, list[str]]  # the columns of each kind, as they are written
 
@@ -101,14 +125,18 @@ class Writer:
         rows, kinds = self._rows()
         keys = [self._key(kinds) for _ in range(self.world.any([0, 0, 1, 1, 2]))]
         wanted = [self._aggregate(kinds) for _ in range(self.world.any([1, 1, 2, 4]))]
+        if self.world.likely(0.1):
+            wanted.append(f"{self.world.any(PAIRS)}({self.number(kinds, 1)}, {self.number(kinds, 1)})")
         shown = [f"{key} AS k{i}" for i, key in enumerate(keys)] + [f"{agg} AS a{i}" for i, agg in enumerate(wanted)]
+        shown += [f"{self.world.any(WINDOWS)} OVER ({self.world.any(OVER)}) AS w"] if self.world.likely(0.2) else []
         text = f"SELECT {', '.join(shown)} FROM {rows}"
         if self.world.likely(0.5):
             text += f" WHERE {self.condition(kinds, 2)}"
         if keys:
             by = "ALL" if self.world.likely(0.1) else ", ".join(map(str, range(1, len(keys) + 1)))
             text += f" GROUP BY {by if self.world.likely(0.4) else ', '.join(keys)}"
-        return text + self._afterwards(bool(keys))
+        text += self._afterwards(bool(keys))
+        return self.world.any(AROUND).format(text) if self.world.likely(0.1) else text
 
     def _afterwards(self, grouped: bool) -> str:
         """What is computed from the answer."""

@@ -130,26 +130,11 @@ SELECT ARRAY_AGG(age) FROM people
 SELECT STRING_AGG(note, ',') FROM people
 --! 1:19 The aggregate GROUP_CONCAT is not supported. `tacit docs tables` lists those that are.
 
-SELECT CORR(age, spend) FROM people
---! 1:8 The aggregate CORR is not supported. `tacit docs tables` lists those that are.
-
 SELECT SUM(age ORDER BY spend) FROM people
 --! 1:12 ORDER is not supported. `tacit docs tables` lists the SQL that is.
 
 SELECT SUM(AVG(age)) FROM people
 --! 1:12 An aggregate cannot stand here.
-
-SELECT region, COUNT(*) OVER (PARTITION BY region) FROM people
---! 1:16 Window functions are not supported. Use GROUP BY; shares can be computed from the answer for free.
-
-SELECT SUM(COUNT(*)) OVER () FROM people
---! 1:8 Window functions are not supported. Use GROUP BY; shares can be computed from the answer for free.
-
-SELECT ROW_NUMBER() OVER (PARTITION BY region) FROM people
---! 1:8 Window functions are not supported. Use GROUP BY; shares can be computed from the answer for free.
-
-SELECT COUNT(*) OVER (ORDER BY age) FROM people
---! 1:8 Window functions are not supported. Use GROUP BY; shares can be computed from the answer for free.
 
 SELECT COUNT(*) FROM people UNION ALL SELECT COUNT(*) FROM people
 --! 1:8 A question must be one SELECT; set operations and other statements are not supported.
@@ -191,16 +176,16 @@ SELECT spend, age, COUNT(*) FROM people GROUP BY spend, age
 --! 1:57 A question may have at most 1000000 groups, not 7744121. Group by fewer keys or wider bins.
 
 SELECT COUNT(*) FROM people WHERE age IN (SELECT age FROM people)
---! 1:35 A subquery can stand only after FROM or JOIN.
+--! 1:35 Only the unit can be IN a subquery: unit IN (SELECT unit FROM ... WHERE ...).
 
 SELECT COUNT(*) FROM people WHERE EXISTS (SELECT 1 FROM people)
---! 1:50 A subquery can stand only after FROM or JOIN.
+--! 1:50 EXISTS needs the unit of its rows made equal to that of the rows outside: EXISTS (SELECT 1 FROM t AS a WHERE a.unit = b.unit AND ...), with different names for the two tables.
 
 SELECT COUNT(*) FROM people WHERE age = (SELECT MAX(age) FROM people)
---! 1:49 A subquery can stand only after FROM or JOIN.
+--! 1:49 A subquery can stand only after FROM or JOIN, and in WHERE as unit IN (SELECT unit ...) or EXISTS, joined to other conditions by AND.
 
 SELECT (SELECT COUNT(*) FROM people) FROM people
---! 1:16 A subquery can stand only after FROM or JOIN.
+--! 1:16 A subquery can stand only after FROM or JOIN, and in WHERE as unit IN (SELECT unit ...) or EXISTS, joined to other conditions by AND.
 
 SELECT COUNT(*) FROM people WHERE COUNT(*) > 3
 --! 1:35 An aggregate cannot stand here.
@@ -487,12 +472,6 @@ SELECT SUM(STRUCT(STRUCT(STRUCT(STRUCT(STRUCT(STRUCT(STRUCT(STRUCT(STRUCT(STRUCT
 SELECT COUNT(*) FROM people WHERE CAST(age AS ARRAY<ARRAY<ARRAY<INT>>>) = 1
 --! 1:47 CAST needs INTEGER, DOUBLE, BOOLEAN, DATE, TIMESTAMP or VARCHAR as its type.
 
-SELECT COUNT(*) FROM (SELECT COUNT(*) AS n FROM people) AS x
---! 1:30 A subquery with aggregates must be grouped by the unit.
-
-SELECT COUNT(*) FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) AS x
---! 1:73 A subquery must be grouped by the unit; further keys may follow.
-
 SELECT COUNT(*) FROM (SELECT DISTINCT age FROM people) AS x
 --! 1:39 SELECT with DISTINCT is not supported.
 
@@ -622,13 +601,6 @@ SELECT WITH MAGIC OPTIONS (epsilon = 1) COUNT(*) FROM people
 SELECT COUNT(*) FROM (SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1) * FROM people) AS x
 --! 1:30 Only the outermost SELECT may have options.
 
-SELECT region,
-       COUNT(*) AS n,
-       median(age) over () AS m
-FROM people
-GROUP BY region
---! 3:8 Window functions are not supported. Use GROUP BY; shares can be computed from the answer for free.
-
 SELECT WITH DIFFERENTIAL_PRIVACY
   OPTIONS (epsilon = 1) region,
   height, COUNT(*)
@@ -724,3 +696,99 @@ SELECT MAX(region) FROM people
 
 SELECT MIN(note) FROM people
 --! 1:8 MIN is computed as a quantile and needs numbers or dates; 'note' is text.
+
+SELECT region, COUNT(*) OVER (PARTITION BY region) FROM people
+--! 1:8 'region' is a column of single rows. Aggregate it, or GROUP BY it.
+
+SELECT ROW_NUMBER() OVER (PARTITION BY region) FROM people
+--! 1:40 'region' is a column of single rows. Aggregate it, or GROUP BY it.
+
+SELECT COUNT(*) OVER (ORDER BY age) FROM people
+--! 1:32 'age' is a column of single rows. Aggregate it, or GROUP BY it.
+
+SELECT region, COUNT(*) AS n, median(age) over () AS m FROM people GROUP BY region
+--! 1:31 MEDIAN cannot stand before OVER. `tacit docs tables` lists the windows.
+
+SELECT region, COUNT(*) AS n FROM people GROUP BY region HAVING RANK() OVER (ORDER BY COUNT(*)) < 3
+--! 1:65 A window cannot stand in WHERE or HAVING. Name it here, put this SELECT in brackets, and filter around it: SELECT ... FROM (SELECT ...) AS x WHERE ...
+
+SELECT COUNT(*) FROM people WHERE ROW_NUMBER() OVER (ORDER BY age) = 1
+--! 1:35 A window works on the rows of an answer, as in SELECT SUM(COUNT(*)) OVER () ... GROUP BY ...
+
+SELECT region, LAG(COUNT(*), 1, 0) OVER (ORDER BY region) FROM people GROUP BY region
+--! 1:16 Write a default as COALESCE(LAG(x, 1) OVER (...), default).
+
+SELECT region, SUM(COUNT(*)) OVER (ORDER BY region RANGE BETWEEN 1 PRECEDING AND CURRENT ROW) FROM people GROUP BY region
+--! 1:66 A frame by RANGE is not supported. Write a frame as ROWS BETWEEN 2 PRECEDING AND CURRENT ROW, with whole numbers or UNBOUNDED.
+
+SELECT region, SUM(COUNT(*)) OVER w FROM people GROUP BY region WINDOW w AS (ORDER BY region)
+--! 1:8 SELECT with WINDOWS is not supported.
+
+SELECT region, NTILE(0) OVER (ORDER BY region), COUNT(*) FROM people GROUP BY region
+--! 1:16 NTILE needs a number of parts, a whole number from 1 to 1000000.
+
+SELECT age FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) AS x
+--! 1:8 There is no column 'age' here; the columns of the subquery are region, n.
+
+SELECT y.n FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) AS x
+--! 1:8 There is no table 'y' here.
+
+SELECT x.region, SUM(n) FROM (SELECT region, age, COUNT(*) AS n FROM people GROUP BY region, age) AS x
+--! 1:8 'region' is not a key of this GROUP BY. Sum it, count it, or group by it.
+
+SELECT MEDIAN(n) FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) AS x
+--! 1:8 Of released rows there are COUNT, SUM, AVG, MIN and MAX. Compute others from the answer.
+
+SELECT COUNT(DISTINCT region) FROM (SELECT region, age, COUNT(*) AS n FROM people GROUP BY region, age) AS x
+--! 1:8 Select the DISTINCT values in a subquery, and count its rows.
+
+SELECT people.age, n FROM people JOIN (SELECT region, COUNT(*) AS n FROM people GROUP BY region) AS x USING (region)
+--! 1:47 The rows of an answer cannot be joined. Select from one aggregated subquery alone, or group the subquery by the unit.
+
+SELECT SUM(n) OVER (), SUM(n) FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) AS x
+--! 1:8 A window cannot stand beside GROUP BY here. Put this SELECT in brackets, and OVER around it.
+
+SELECT n FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) AS x HAVING n > 3
+--! 1:86 HAVING needs a GROUP BY or an aggregate. Use WHERE.
+
+SELECT n FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) AS x WHERE n
+--! 1:85 A condition must be true or false, such as n >= 18; this is a number.
+
+SELECT n FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) AS x QUALIFY n > 3
+--! 1:87 SELECT with QUALIFY is not supported.
+
+SELECT COUNT(*) AS n FROM people WHERE age > 3 OR person_id IN (SELECT person_id FROM visits)
+--! 1:51 A subquery can stand only after FROM or JOIN, and in WHERE as unit IN (SELECT unit ...) or EXISTS, joined to other conditions by AND.
+
+SELECT COUNT(*) AS n FROM people WHERE age IN (SELECT age FROM people)
+--! 1:40 Only the unit can be IN a subquery: unit IN (SELECT unit FROM ... WHERE ...).
+
+SELECT COUNT(*) AS n FROM people WHERE person_id IN (SELECT age FROM people)
+--! 1:40 The subquery of a cohort must give the unit alone: SELECT unit FROM ...
+
+SELECT COUNT(*) AS n FROM people WHERE person_id IN (SELECT person_id, age FROM people)
+--! 1:40 The subquery of a cohort must give the unit alone: SELECT unit FROM ...
+
+SELECT COUNT(*) AS n FROM people WHERE person_id IN (SELECT COUNT(*) FROM people)
+--! 1:61 A subquery with aggregates must be grouped by the unit.
+
+SELECT COUNT(*) AS n FROM people WHERE EXISTS (SELECT 1 FROM visits WHERE cost > 50)
+--! 1:55 EXISTS needs the unit of its rows made equal to that of the rows outside: EXISTS (SELECT 1 FROM t AS a WHERE a.unit = b.unit AND ...), with different names for the two tables.
+
+SELECT COUNT(*) AS n FROM people WHERE EXISTS (SELECT 1 FROM people WHERE people.person_id = people.person_id)
+--! 1:55 EXISTS needs the unit of its rows made equal to that of the rows outside: EXISTS (SELECT 1 FROM t AS a WHERE a.unit = b.unit AND ...), with different names for the two tables.
+
+SELECT COUNT(*) AS n FROM people WHERE person_id IN (SELECT person_id FROM visits LIMIT 3)
+--! 1:89 SELECT with LIMIT is not supported.
+
+SELECT COUNT(*) AS n FROM people WHERE person_id = 7
+--! 1:40 'person_id' is the unit of privacy and can only be counted: COUNT(DISTINCT person_id).
+
+SELECT CORR(age, region) FROM people
+--! 1:8 A statistic of pairs needs numbers; 'region' is a category.
+
+SELECT CORR(age, free) FROM people
+--! 1:8 'free' has no bounds. Put lower and upper in the schema, buy bounds with `tacit bounds`, or CLAMP the values.
+
+SELECT COVAR_POP(person_id, age) FROM people
+--! 1:18 'person_id' is the unit of privacy and can only be counted: COUNT(DISTINCT person_id).

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ...query.plan.plan import BinCounts, Measure, QueryPlan, RowCount, Total, UnitCount
 from ...query.relation.relation import (
+    Cohort,
     Derive,
     Fold,
     Join,
@@ -84,6 +85,9 @@ class Reference(Engine):
                 for (unit, *key), rows in groups.items():
                     keys = dict(zip((name for name, _ in relation.keys), key, strict=True))
                     yield str(unit), keys | {name: folded(f, [row for _, row in rows]) for name, f in relation.folds}
+            case Cohort():
+                members = {u for u, _ in self._rows(relation.members)}
+                yield from ((u, row) for u, row in self._rows(relation.source) if (u in members) == relation.inside)
             case Join():
                 others = group_by(self._rows(relation.right), lambda r: r[0])
                 for u, row in self._rows(relation.left):

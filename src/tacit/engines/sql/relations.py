@@ -9,7 +9,7 @@ from itertools import count
 from sqlglot import exp
 
 from ...core.errors import EngineError
-from ...query.relation.relation import Derive, Fold, Join, PerUnit, Relation, Scan, Where
+from ...query.relation.relation import Cohort, Derive, Fold, Join, PerUnit, Relation, Scan, Where
 from ...query.values.coercion import columns_of
 from ...query.values.nodes import And, Expression
 from .dialect import TEXT, Dialect, Typed, alias, case, cast, missing, number
@@ -78,6 +78,8 @@ def rows_of(relation: Relation, r: Context) -> RowQuery:
             return _per_unit(relation, r)
         case Join():
             return _joined(rows_of(relation.left, r), rows_of(relation.right, r), r)
+        case Cohort():
+            return _cohort(rows_of(relation.source, r), rows_of(relation.members, r), relation.inside, r)
     raise TypeError(type(relation).__name__)
 
 
@@ -168,6 +170,24 @@ def _joined(left: RowQuery, right: RowQuery, r: Context) -> RowQuery:
     query = query.join(sides[1].source, on=same, copy=False)
     renamed = {name: Typed(column(f"c{i}"), value.bits) for i, (name, value) in enumerate(columns.items())}
     return RowQuery(query.subquery(f"r{next(r.names)}", copy=False), renamed, left.unit)
+
+
+def _cohort(source: RowQuery, members: RowQuery, inside: bool, r: Context) -> RowQuery:
+    """The rows whose unit is, or is not, among the members: a join with each member once, or with none."""
+    rows = _nested(source, source.columns, r)
+    once = selected([alias(members.owner(), "m")], members).distinct(copy=False)
+    member = once.subquery(f"r{next(r.names)}", copy=False)
+    unit, other = exp.column("u", rows.source.alias), exp.column("m", member.alias)
+    if source.unit is None:
+        raise EngineError
+    first, second = (e.copy() if source.unit == members.unit else r.dialect.text(e.copy()) for e in (unit, other))
+    lost = exp.Is(this=other.copy(), expression=exp.Null())
+    columns = [exp.column(value.sql.name, rows.source.alias) for value in rows.columns.values()]
+    out = [alias(e, f"c{i}") for i, e in enumerate(columns)]
+    query = exp.select(alias(unit, "u"), *out, copy=False).from_(rows.source, copy=False)
+    query = query.join(member, on=exp.EQ(this=first, expression=second), join_type="left", copy=False)
+    query = query.where(exp.Not(this=lost) if inside else lost, copy=False)
+    return RowQuery(query.subquery(f"r{next(r.names)}", copy=False), rows.columns, source.unit)
 
 
 def selected(columns: Sequence[exp.Expr], s: RowQuery, conditions: Sequence[exp.Expr] = ()) -> exp.Select:

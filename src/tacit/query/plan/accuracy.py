@@ -19,10 +19,10 @@ from typing import Any
 from ...core.exact import at_most, from_above, up
 from ...core.mechanism import Mechanism
 from ...mechanisms import KeySelection, Quantiles
-from ..relation.relation import Derive, Relation, Scan, Where
+from ..relation.relation import Cohort, Derive, Relation, Scan, Where
 from ..schema.schema import Schema
-from ..select.outputs import ReleasedColumn, released
 from ..select.query import Query
+from ..select.selections import Lineage
 from .calibration import Step
 from .estimators import Recipe, Squares
 from .plan import QueryPlan, max_abs
@@ -46,7 +46,7 @@ def public_size(relation: Relation, schemas: Mapping[str, Schema], of_table: boo
     match relation:
         case Derive():
             return public_size(relation.source, schemas, of_table)
-        case Where() if of_table:
+        case Where() | Cohort() if of_table:
             return public_size(relation.source, schemas, of_table)
         case Scan():
             return schemas[relation.table].size if relation.table in schemas else None
@@ -66,13 +66,13 @@ def accuracies(
     recipes, answers = dict(named), []
     cells = plan.cells
     count = None if size is None or cells is None else size / cells
-    for name, output in query.outputs:
-        if isinstance(output, ReleasedColumn) and output.name in recipes:
-            answers.append(accuracy(name, recipes[output.name], steps, beta, count))
-        elif parts := sorted(released(output) & recipes.keys()):
+    for name, origin in Lineage.of(query).columns.items():
+        if origin.column in recipes:
+            answers.append(accuracy(name, recipes[origin.column], steps, beta, count))
+        elif parts := sorted(origin.sources):
             errors = ", ".join(f"{part} {accuracy(part, recipes[part], steps, beta, count)}" for part in parts)
             answers.append(Accuracy(name, None, f"follows from {errors}", "interval arithmetic"))
-        elif plan.chosen and released(output):
+        elif plan.chosen and origin.column is not None:
             text = f"shown if more than {at_most(steps[-1].mechanism.error(beta=beta), 'unit')} have it"
             answers.append(Accuracy(name, None, text, "P[n + Z < threshold]"))
         else:

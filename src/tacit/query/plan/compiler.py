@@ -25,7 +25,7 @@ from ...core.errors import BadQuestion
 from ...storage import canonical, stored_name
 from ..relation.condition_ranges import Work
 from ..relation.key_values import narrowed
-from ..relation.relation import Derive, Join, PerUnit, Relation, Scan, Where
+from ..relation.relation import Cohort, Derive, Join, PerUnit, Relation, Scan, Where
 from ..schema.schema import Schema
 from ..select.aggregates import BAD_RANK
 from ..select.output_types import check
@@ -241,7 +241,7 @@ def read_columns(relation: Relation, e: Expression) -> Iterator[Column]:
         match relation:
             case Scan() if not relation.known or column.name in relation.columns:
                 yield column
-            case Where(source=source):
+            case Where(source=source) | Cohort(source=source):
                 yield from read_columns(source, column)
             case Join(left=left, right=right):
                 yield from read_columns(left, column)
@@ -257,7 +257,7 @@ def source_column(relation: Relation, e: Expression) -> tuple[str, str] | None:
     match relation:
         case Scan() if isinstance(e, Column):
             return relation.table, e.name
-        case Where():
+        case Where() | Cohort():
             return source_column(relation.source, e)
         case Derive() if isinstance(e, Column):
             return source_column(relation.source, dict(relation.derived)[e.name])

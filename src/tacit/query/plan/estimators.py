@@ -26,8 +26,8 @@ but for at most g^2 (E |y| + 1/4), and E |y| <= sqrt(E y^2).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -51,12 +51,13 @@ _ROUNDING = 2.0**-48  # of sums of a few terms, outward
 class NoisyMeasure:
     """A released measure: integers with noise of at most `error_bound`, or the indices that were chosen.
 
-    Counts by which keys were selected are at least `threshold`.
+    Counts by which keys were selected are at least `threshold`.  `sum_error` bounds the noise of a sum of so many.
     """
 
     values: NDArray[Any]
     error_bound: float = 0.0
     threshold: int | None = None
+    sum_error: Callable[[int], float] | None = None
 
     @cached_property
     def floats(self) -> Floats:
@@ -157,7 +158,11 @@ class Recipe:
             low, high = np.minimum(np.maximum(low, 0), values), np.maximum(high, 0)
         elif d.upper <= 0:
             low, high = np.minimum(low, 0), np.maximum(np.minimum(high, 0), values)
-        return numbers(values, low, high)
+        return replace(numbers(values, low, high), sum_error=self._sum_error(part))
+
+    def _sum_error(self, part: NoisyMeasure) -> Callable[[int], float] | None:
+        error = part.sum_error
+        return None if error is None else lambda terms: up(Fraction(error(terms)) * self.own)
 
     def _mean(self, count: NoisyMeasure, total: NoisyMeasure) -> ColumnEstimate:
         grid, (least, most) = float(self.domain.grid), self.ends

@@ -18,7 +18,7 @@ from ...core.parameters import flag, whole
 from ..relation import build
 from ..relation.condition_ranges import Work
 from ..relation.key_values import MOST_CELLS
-from ..relation.relation import Derive, PerUnit, Relation, Where, scans
+from ..relation.relation import Cohort, Derive, PerUnit, Relation, Where, scans
 from ..select.aggregates import Argument, ArgumentLike, UnboundAggregate
 from ..select.output_types import check
 from ..select.outputs import Logic, Output, ReleasedColumn
@@ -115,6 +115,16 @@ class TableRows(AggregateMethods):
         if self.unit is None or other.unit is None:
             raise BadQuestion('Rows are joined on their unit, but here each row is a unit of its own (unit = "row").')
         return self._with(build.join(self.relation, other.relation))
+
+    def of_units(self, members: TableRows, *, inside: bool = True) -> TableRows:
+        """The rows of the units that have a row in `members`; or, unless `inside`, of those that have none there."""
+        if not isinstance(members, TableRows):
+            raise BadQuestion(
+                "A cohort is made of other rows of the same units, such as visits.where(visits.cost > 50)."
+            )
+        if self.unit is None or members.unit is None:
+            raise BadQuestion('A cohort is of units, but here each row is a unit of its own (unit = "row").')
+        return self._with(Cohort(self.relation, members.relation, flag("inside", inside)))
 
     def lookup(self, public: PublicTable, on: str, columns: Sequence[str], key: str | None = None) -> TableRows:
         """The rows with columns of a public table, whose column `key` (by default `on`) says which of its rows."""

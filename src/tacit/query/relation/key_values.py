@@ -21,7 +21,7 @@ from ..values.nodes import (
     Multiply,
 )
 from .condition_ranges import StepSet, Work, cost, left_open, representatives, size, stride
-from .relation import Derive, Join, PerUnit, Relation, Where
+from .relation import Cohort, Derive, Join, PerUnit, Relation, Where
 
 MOST_CELLS = 1_000_000
 
@@ -75,6 +75,8 @@ def _known(relation: Relation | None, names: Set[str], work: Work) -> Mapping[st
     match relation:
         case Where(source=source, condition=condition):
             return _left(condition, source, _known(source, names, work), names, work)
+        case Cohort(source=source):
+            return _known(source, names, work)
         case Join(left=left, right=right):
             return {**_known(left, names, work), **_known(right, names, work)}
         case Derive(source=source, derived=computed):

@@ -21,7 +21,7 @@ from ..values.nodes import (
     Not,
     Or,
 )
-from .relation import Derive, Join, PerUnit, Relation, Where
+from .relation import Cohort, Derive, Join, PerUnit, Relation, Where
 
 Known = Set[Expression]
 
@@ -31,6 +31,8 @@ def present(relation: Relation) -> Known:
     match relation:
         case Where(source=source, condition=condition):
             return present(source) | _where(condition)
+        case Cohort(source=source):
+            return present(source)
         case Join(left=left, right=right):
             return present(left) | present(right)
         case Derive(source=source, derived=derived):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ..values.nodes import Column, Expression
 from .condition_ranges import Work, left_open
-from .relation import Derive, Join, PerUnit, Relation, Scan, Where
+from .relation import Cohort, Derive, Join, PerUnit, Relation, Scan, Where
 
 PartSteps = frozenset[int] | None  # None: all of them
 
@@ -25,7 +25,9 @@ def touched(relation: Relation, table: str, column: str, work: Work | None = Non
             return both(parts, _open(condition, source, column, work)) if _scans(source, table) else parts
         case Derive(source=source) | PerUnit(source=source):
             return touched(source, table, column, work)
-        case Join(left=left, right=right):
+        case Cohort(source=source, inside=False):
+            return touched(source, table, column, work)
+        case Join(left=left, right=right) | Cohort(source=left, members=right):
             return both(touched(left, table, column, work), touched(right, table, column, work))
     return None
 

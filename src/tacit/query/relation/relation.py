@@ -9,6 +9,7 @@ combines rows of different units.
     Derive     other columns, each computed from its row
     PerUnit    one row for each unit (and key): counts, sums, least and largest values of the unit's own rows
     Join       all pairs of a row and a row of the same unit
+    Cohort     the rows of the units that have a row elsewhere, or that have none there
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def scans(relation: Relation) -> Iterator[Scan]:
     match relation:
         case Scan():
             yield relation
-        case Join(left=left, right=right):
+        case Join(left=left, right=right) | Cohort(source=left, members=right):
             yield from scans(left)
             yield from scans(right)
         case Where(source=source) | Derive(source=source) | PerUnit(source=source):
@@ -57,6 +58,9 @@ def joins(relation: Relation) -> Iterator[Join]:
             yield from joins(left)
             yield from joins(right)
             yield relation
+        case Cohort(source=source, members=members):
+            yield from joins(source)
+            yield from joins(members)
         case Where(source=source) | Derive(source=source) | PerUnit(source=source):
             yield from joins(source)
 
@@ -170,3 +174,24 @@ class Join(Relation):
     @cached_property
     def columns(self) -> Mapping[str, ValueDomain]:
         return {**self.left.columns, **self.right.columns}
+
+
+@stored("Cohort", ("source", "members", "inside"))
+@dataclass(frozen=True)
+class Cohort(Relation):
+    """The rows of `source` whose unit has a row in `members`, or, unless `inside`, has none there.
+
+    Whether a unit is in a cohort depends on its own rows alone, so one unit more or less moves no other unit's rows.
+    """
+
+    source: Relation
+    members: Relation
+    inside: bool = True
+
+    @property
+    def rows(self) -> int:
+        return self.source.rows
+
+    @property
+    def columns(self) -> Mapping[str, ValueDomain]:
+        return self.source.columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -26,61 +26,82 @@ from .outputs import (
     Output,
     OutputValue,
     ReleasedColumn,
+    Window,
     labels,
     numbers,
 )
+from .windows import nothing, over
 
 Columns = Mapping[str, ColumnEstimate]
+Loose = Callable[[Window], tuple[bool, bool]]
 _INTEGERS: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 _COMPARED: dict[str, Callable[[Any, Any], Any]] = {"=": operator.eq, "<": operator.lt, "<=": operator.le}
 
 
-def evaluate(output: Output, columns: Columns, rows: int) -> ColumnEstimate:
-    """The value of an output in each row."""
+def evaluate(
+    output: Output,
+    columns: Columns,
+    rows: int,
+    loose: Loose = lambda _: (True, True),
+    *,
+    as_one: bool = False,
+) -> ColumnEstimate:
+    """The value of an output in each row.
+
+    `loose` says of a window whether noise decides which rows are in it, and their order.  With `as_one`, of no rows,
+    the value of windows over none of them, as one row.
+    """
     with np.errstate(all="ignore"):
-        return _evaluate(output, columns, rows)
+        return _Evaluator(columns, rows, loose, as_one).value(output)
 
 
-def shown(
-    columns: Columns, rows: int, having: Output | None, order: Sequence[tuple[Output, bool]], limit: int | None
-) -> NDArray[np.int64]:
-    """The rows to show, in order: missing values last, and ties in their old order."""
-    shown_rows = np.arange(rows)
-    if having is not None:
-        shown_rows = np.flatnonzero(evaluate(having, columns, rows).values == 1)
-    for by, descending in reversed(order):
-        column = evaluate(by, columns, rows)
-        lost, values = column.missing(), column.values
-        listed = sorted(
-            shown_rows.tolist(),
-            key=lambda i: (lost[i] != descending, 0 if lost[i] else values[i]),
-            reverse=descending,
-        )
-        shown_rows = np.array(listed, np.int64)
-    return shown_rows[:limit]
+class _Evaluator:
+    """The values of outputs over the same rows; a part that occurs twice is computed once."""
 
+    def __init__(self, columns: Columns, rows: int, loose: Loose, as_one: bool) -> None:
+        self.columns, self.rows, self.loose, self.as_one = columns, rows, loose, as_one
+        self.known: dict[int, tuple[Output, ColumnEstimate]] = {}
 
-def _evaluate(output: Output, columns: Columns, rows: int) -> ColumnEstimate:
-    match output:
-        case ReleasedColumn():
-            return columns[output.name]
-        case OutputValue():
-            return _constant(output.value, rows)
-        case Function():
-            return _function(output, _evaluate(output.a, columns, rows))
-        case CaseOutput():
-            parts = (output.condition, output.then, output.otherwise)
-            condition, then, otherwise = (_evaluate(part, columns, rows) for part in parts)
-            return _narrowed(output, _choice(condition, then, otherwise), then, otherwise)
-        case Arithmetic() | Comparison() | Logic():
-            a, b = _evaluate(output.a, columns, rows), _evaluate(output.b, columns, rows)
-            match output:
-                case Arithmetic():
-                    return _arithmetic(output.operator, a, b)
-                case Comparison():
-                    return _comparison(output.operator, a, b)
-            return _logic(output.operator, a, b)
-    raise TypeError(type(output).__name__)
+    def value(self, output: Output) -> ColumnEstimate:
+        found = self.known.get(id(output))
+        if found is None:
+            found = self.known[id(output)] = output, self._value(output)
+        return found[1]
+
+    def _value(self, output: Output) -> ColumnEstimate:
+        match output:
+            case ReleasedColumn():
+                return self._column(output.name)
+            case OutputValue():
+                return _constant(output.value, 1 if self.as_one else self.rows)
+            case Function():
+                return _function(output, self.value(output.a))
+            case CaseOutput():
+                condition, then, otherwise = map(self.value, (output.condition, output.then, output.otherwise))
+                return _narrowed(output, _choice(condition, then, otherwise), then, otherwise)
+            case Arithmetic():
+                return _arithmetic(output.operator, self.value(output.a), self.value(output.b))
+            case Comparison():
+                return _comparison(output.operator, self.value(output.a), self.value(output.b))
+            case Logic():
+                return _logic(output.operator, self.value(output.a), self.value(output.b))
+            case Window():
+                return self._window(output)
+        raise TypeError(type(output).__name__)
+
+    def _column(self, name: str) -> ColumnEstimate:
+        column = self.columns[name]
+        if not self.as_one:
+            return column
+        return labels([None]) if column.kind == "label" else _constant(None, 1)
+
+    def _window(self, window: Window) -> ColumnEstimate:
+        a = None if window.a is None else self.value(window.a)
+        if self.as_one:
+            return nothing(window, a)
+        partition, order = map(self.value, window.partition), [(self.value(by), down) for by, down in window.order]
+        loose, loose_order = self.loose(window)
+        return over(window, a, list(partition), order, self.rows, loose=loose, loose_order=loose_order)
 
 
 def _constant(value: Fraction | str | bool | None, rows: int) -> ColumnEstimate:

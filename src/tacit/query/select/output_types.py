@@ -15,8 +15,20 @@ from ...core.errors import BadQuestion
 from ..values.coercion import constant, converted
 from ..values.domain import ValueDomain
 from ..values.logic import check_label
-from .outputs import Arithmetic, CaseOutput, Comparison, Function, Logic, Output, OutputValue, ReleasedColumn, moderate
-from .query import Aggregate, Query
+from .outputs import (
+    Arithmetic,
+    CaseOutput,
+    Comparison,
+    Function,
+    Logic,
+    Output,
+    OutputValue,
+    ReleasedColumn,
+    Window,
+    moderate,
+    windows,
+)
+from .query import Aggregate, Query, Selection
 
 OutputType = (
     Literal["number", "boolean", "text", "date", "timestamp"] | None
@@ -64,10 +76,20 @@ class OutputTypes:
                 return "boolean"
             case Function():
                 return self.condition(output.a) if output.name == "not" else self._numbers(output.a)
+            case Window():
+                return self._window(output)
             case CaseOutput():
                 self.condition(output.condition)
                 return _one({self.of(output.then), self.of(output.otherwise)} - {None})
         raise TypeError(type(output).__name__)
+
+    def _window(self, window: Window) -> OutputType:
+        for by in (*window.partition, *(by for by, _ in window.order)):
+            self.of(by)
+        kind = None if window.a is None else self.of(window.a)
+        if window.a is not None and window.function in ("sum", "mean", "min", "max"):
+            return self._numbers(window.a)
+        return kind if window.function in ("first", "last", "lag", "lead") else "number"
 
     def _numbers(self, *parts: Output) -> OutputType:
         for kind in map(self.of, parts):
@@ -91,13 +113,31 @@ class OutputTypes:
 
 def check(query: Query) -> None:
     """Refuse a question with an output that cannot be computed."""
-    condition = [] if query.having is None else [query.having]
-    moderate(*(output for _, output in query.outputs), *condition, *(by for by, _ in query.order))
+    of_answer(query)
+
+
+def of_answer(query: Query) -> Mapping[str, OutputType]:
+    """The types of the columns of an answer, or BadQuestion."""
     types = of_query(query)
-    for output in (*(output for _, output in query.outputs), *(by for by, _ in query.order)):
-        types.of(output)
-    for output in condition:
+    for selection in query.selections:
+        types = after(selection, types)
+    return types.columns
+
+
+def after(selection: Selection, types: OutputTypes) -> OutputTypes:
+    """The types of the columns that a selection leaves."""
+    conditions = [each for each in (selection.where, selection.having) if each is not None]
+    by = [*(by for by, _ in selection.order), *(selection.distinct or ())]
+    moderate(*(output for _, output in selection.outputs), *conditions, *by)
+    for output in conditions:
         types.condition(output)
+    for output in by:
+        types.of(output)
+    if selection.where is not None and windows(selection.where):
+        raise BadQuestion("A window cannot decide which rows it is of. Filter by it in another SELECT around this one.")
+    names = {name: o.name for name, o in selection.outputs if isinstance(o, ReleasedColumn)}
+    labels = {name: types.labels[old] for name, old in names.items() if old in types.labels}
+    return OutputTypes({name: types.of(output) for name, output in selection.outputs}, labels)
 
 
 def of_query(query: Query) -> OutputTypes:

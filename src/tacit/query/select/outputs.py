@@ -3,15 +3,15 @@
 An output is computed from released columns alone.  Its interval comes from interval arithmetic, so it holds whenever
 the intervals of its columns hold; a quotient whose divisor may be zero has an unbounded interval.  Any operation on a
 missing value is missing, but for `is_missing`, `CaseOutput` and the logic of SQL; so are division by zero and the root
-of a negative number.  `evaluation` computes the values.
+of a negative number.  `evaluation` computes the values, and `windows` those of functions of several rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from ..values.nodes import tree_sizes
 Floats = NDArray[np.float64]
 DEEPEST, MOST_OPERATIONS = 200, 100_000  # nested operations, and operations in one output written out
 DIGITS, LARGEST = 100, Fraction(10**300)
+FARTHEST = 10**6  # rows from which a window looks back or ahead
 
 
 @dataclass(frozen=True)
@@ -96,13 +97,36 @@ class CaseOutput(Output):
     otherwise: Output
 
 
+Ranking = Literal["row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile"]
+WindowFunction = Literal["count", "sum", "mean", "min", "max", "first", "last", "lag", "lead"] | Ranking
+RANKS = frozenset(get_args(Ranking))
+
+
+@stored("Window", ("function", "a", "partition", "order", "frame", "n"))
+@dataclass(frozen=True)
+class Window(Output):
+    """A function of the rows of an answer that are equal in `partition`, in this `order` (the flag says descending).
+
+    `frame` is where the rows around each row begin and end, as an offset, None for no end; without it they are all
+    rows, or in an order those up to the row and its peers.  `n` is the offset of lag and lead, or the parts of ntile.
+    """
+
+    function: WindowFunction
+    a: Output | None = None  # a count without one counts rows
+    partition: tuple[Output, ...] = ()
+    order: tuple[tuple[Output, bool], ...] = ()
+    frame: tuple[int | None, int | None] | None = None
+    n: int = 1
+
+
 @dataclass(frozen=True, eq=False)
 class ColumnEstimate:
     """Values with intervals.
 
     Numbers are int64, or float64 with NaN where missing; of conditions, 1 and 0.  Labels (text, dates, and the like)
     are objects, None where missing; their interval is of no number, and everything where noise decides which they are.
-    `unsure` is where noise decides whether there is a value.
+    `unsure` is where noise decides whether there is a value.  `sum_error`, of numbers as they were released, bounds the
+    error of a sum of so many of them, with the probability of an interval.
     """
 
     kind: Literal["integer", "real", "boolean", "label"]
@@ -110,6 +134,7 @@ class ColumnEstimate:
     lower: Floats
     upper: Floats
     unsure: NDArray[np.bool_] | bool = False
+    sum_error: Callable[[int], float] | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -117,7 +142,8 @@ class ColumnEstimate:
     def take(self, rows: NDArray[Any]) -> ColumnEstimate:
         """Some of the rows, in this order."""
         unsure = np.broadcast_to(self.unsure, len(self))
-        return ColumnEstimate(self.kind, self.values[rows], self.lower[rows], self.upper[rows], unsure[rows])
+        lower, upper = self.lower[rows], self.upper[rows]
+        return ColumnEstimate(self.kind, self.values[rows], lower, upper, unsure[rows], self.sum_error)
 
     def missing(self) -> NDArray[np.bool_]:
         """Where there is no value."""
@@ -165,25 +191,26 @@ def labels(
 
 def released(output: Output) -> frozenset[str]:
     """The names of the columns that an output is computed from."""
-    match output:
-        case ReleasedColumn():
-            return frozenset((output.name,))
-        case Arithmetic() | Comparison() | Logic():
-            return released(output.a) | released(output.b)
-        case Function():
-            return released(output.a)
-        case CaseOutput():
-            return released(output.condition) | released(output.then) | released(output.otherwise)
-    return frozenset()
+    if isinstance(output, ReleasedColumn):
+        return frozenset((output.name,))
+    return frozenset[str]().union(*map(released, parts(output)))
 
 
-def _parts(output: Output) -> list[Output]:
-    return [part for field in fields(output) if isinstance(part := getattr(output, field.name), Output)]
+def windows(output: Output) -> frozenset[Window]:
+    """The windows in an output."""
+    own = {output} if isinstance(output, Window) else set[Window]()
+    return frozenset(own).union(*map(windows, parts(output)))
+
+
+def parts(output: Output) -> list[Output]:
+    """The outputs that an output is computed from."""
+    found = [part for field in fields(output) if isinstance(part := getattr(output, field.name), Output)]
+    return [*found, *output.partition, *(by for by, _ in output.order)] if isinstance(output, Window) else found
 
 
 def moderate(*outputs: Output) -> None:
     """Refuse outputs that are too deep or too large to compute, before anything is bought."""
-    for output, size, depth in tree_sizes(outputs, _parts):
+    for output, size, depth in tree_sizes(outputs, parts):
         if depth > DEEPEST:
             raise BadQuestion(f"An output may be at most {DEEPEST} operations deep.")
         if size > MOST_OPERATIONS:
@@ -192,6 +219,18 @@ def moderate(*outputs: Output) -> None:
             raise BadQuestion("A number in the question is too large.")
         if isinstance(output, Function) and abs(output.digits) > DIGITS:
             raise BadQuestion(f"ROUND takes at most {DIGITS} digits.")
+        if isinstance(output, Window):
+            _check_window(output)
+
+
+def _check_window(window: Window) -> None:
+    """Refuse a window that has no value: the front ends make none."""
+    if (window.a is None) != (window.function in RANKS) and window.function != "count":
+        raise BadQuestion(f"The window function {window.function} has another number of arguments.")
+    if not 1 <= window.n <= FARTHEST:
+        raise BadQuestion(f"LAG, LEAD and NTILE take a whole number from 1 to {FARTHEST}.")
+    if any(end is not None and abs(end) > FARTHEST for end in window.frame or ()):
+        raise BadQuestion(f"A frame begins and ends at most {FARTHEST} rows from its row.")
 
 
 def chain(operator: Literal["and", "or"], parts: Sequence[Output]) -> Output:

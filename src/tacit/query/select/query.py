@@ -5,6 +5,7 @@
     aggregates   the aggregates to release of each group, by name
     outputs      the columns of the answer: keys, aggregates, and arithmetic on them
     having, order, limit    which rows of the answer to show, and in which order
+    then         further selections, each on the rows that the one before it left
 
 Only `relation`, `keys`, `aggregates` and `groups` concern the data; the rest is post-processing of the release.
 Two texts with one meaning have equal queries.
@@ -65,7 +66,29 @@ class Aggregate:
     k: int = 1
 
 
-@stored("Query", ("relation", "keys", "aggregates", "outputs", "groups", "having", "order", "limit"), keep=True)
+@stored("Selection", ("outputs", "where", "distinct", "having", "order", "limit"))
+@dataclass(frozen=True)
+class Selection:
+    """A SELECT on the rows of an answer: columns computed from those of the answer, where a condition holds.
+
+    With `distinct`, one row is left of those in which all these are equal, and of the rows left those for which
+    `having` holds.  With () that is one row in all, even if there was none.
+    """
+
+    outputs: tuple[tuple[str, Output], ...]
+    where: Output | None = None
+    distinct: tuple[Output, ...] | None = None
+    having: Output | None = None
+    order: tuple[tuple[Output, bool], ...] = ()  # the flag says descending
+    limit: int | None = None
+
+
+@stored(
+    "Query",
+    ("relation", "keys", "aggregates", "outputs", "groups", "having", "order", "limit", "then"),
+    optional={"then": ()},
+    keep=True,
+)
 @dataclass(frozen=True)
 class Query:
     """A question about one table's people."""
@@ -78,3 +101,14 @@ class Query:
     having: Output | None = None
     order: tuple[tuple[Output, bool], ...] = ()  # the flag says descending
     limit: int | None = None
+    then: tuple[Selection, ...] = ()
+
+    @property
+    def selections(self) -> tuple[Selection, ...]:
+        """What is made of the released columns, step by step."""
+        return Selection(self.outputs, self.having, None, None, self.order, self.limit), *self.then
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns of the answer."""
+        return tuple(name for name, _ in self.selections[-1].outputs)

@@ -18,6 +18,7 @@ from operator import lt
 from ...core.errors import BadQuestion
 from ..relation.build import MOST_PAIRS
 from ..relation.relation import (
+    Cohort,
     Derive,
     Fold,
     Join,
@@ -42,11 +43,12 @@ def check(query: Query) -> None:
     """Refuse a question that is not sound."""
     names = [*(key.name for key in query.keys), *(name for name, _ in query.aggregates)]
     _names(names)
-    _names([name for name, _ in query.outputs])
+    for selection in query.selections:
+        _names([name for name, _ in selection.outputs])
+        if selection.limit is not None and not 1 <= selection.limit <= WIDEST:
+            raise BadQuestion("LIMIT must be a whole number from 1 to 2^62.")
     if query.groups is not None and not 1 <= query.groups <= MOST_GROUPS:
         raise BadQuestion(f"The number of groups of one unit must be from 1 to {MOST_GROUPS}; got {query.groups}.")
-    if query.limit is not None and not 1 <= query.limit <= WIDEST:
-        raise BadQuestion("LIMIT must be a whole number from 1 to 2^62.")
     for _, aggregate in query.aggregates:
         _aggregate(aggregate)
     check_rows(query.relation, query.keys, [a.expression for _, a in query.aggregates if a.expression is not None])
@@ -83,6 +85,9 @@ def _computed(relation: Relation) -> Iterator[tuple[Relation, list[Expression]]]
             yield source, [*(e for _, e in keys), *(f.a for _, f in folds if f.a is not None)]
             for _, each in folds:
                 _fold(each, source)
+        case Cohort(source=source, members=members):
+            yield from _computed(source)
+            yield from _computed(members)
         case Join(left=left, right=right):
             yield from _computed(left)
             yield from _computed(right)

@@ -31,6 +31,7 @@ NODES = frozenset(
         query.Key,
         query.Aggregate,
         query.Query,
+        query.Selection,
         *(
             kind
             for module in (nodes, outputs, relation)

@@ -73,9 +73,12 @@ def unsupported(text: Text, node: exp.Expr) -> str:
             hints = {**dict.fromkeys(NOW, " Write the date itself."), **dict.fromkeys(_FORMATS, " Use DATE_TRUNC.")}
             return f"There is no function {name}.{hints.get(name, '')}"
         case exp.Window():
-            return "Window functions are not supported. Use GROUP BY; shares can be computed from the answer for free."
+            return "A window works on the rows of an answer, as in SELECT SUM(COUNT(*)) OVER () ... GROUP BY ..."
         case exp.Query() | exp.Subquery() | exp.Exists():
-            return "A subquery can stand only after FROM or JOIN."
+            return (
+                "A subquery can stand only after FROM or JOIN, and in WHERE as unit IN (SELECT unit ...) or EXISTS,"
+                " joined to other conditions by AND."
+            )
         case exp.AggFunc() | exp.WithinGroup() | exp.Filter():
             return "An aggregate cannot stand here."
         case exp.Placeholder() | exp.Parameter():

@@ -20,6 +20,7 @@ from ..relation.relation import Relation, Where
 from ..schema.schema import Declared, Schema
 from ..values.nodes import Column, Expression
 from .allowlist import only
+from .cohorts import cohort, parted
 from .lexer import Text
 from .row_expressions import RowReader
 
@@ -27,6 +28,21 @@ if TYPE_CHECKING:
     from ..schema.public_table import PublicTable
 
 MOST_RELATIONS = 64
+_JOINED = (
+    "The rows of an answer cannot be joined. Select from one aggregated subquery alone, or group the subquery by the"
+    " unit."
+)
+
+
+class Answered(BadQuestion):
+    """A subquery is no relation but a question of its own, with an answer: its rows belong to no unit."""
+
+    @classmethod
+    def at(cls, text: Text, node: exp.Expr, reason: str) -> Answered:
+        """The reason why the subquery is no relation, at its position."""
+        return cls(reason, text.at(node))
+
+
 MOST_COLUMNS = 1000  # that one SELECT writes out
 
 
@@ -80,6 +96,7 @@ class From:
     subquery: Callable[[From, exp.Select], Scope]
     named: dict[str, Scope] = field(default_factory=dict)  # the common table expressions so far
     used: list[Schema] = field(default_factory=list)  # of all tables that were named
+    answers: dict[str, tuple[From, exp.Select, Answered]] = field(default_factory=dict)  # those that are questions
 
     def read(self, select: exp.Select) -> Scope:
         """The rows of a SELECT: FROM, JOIN and WHERE."""
@@ -99,7 +116,16 @@ class From:
             if scope.size > MOST_RELATIONS:
                 raise self.text.bad(join, f"Joins may be nested at most {MOST_RELATIONS} deep.")
         if where := select.args.get("where"):
-            scope = scope.where(self.rows(scope).condition(where.this))
+            plain, cohorts = parted(where.this)
+            if not cohorts:
+                return scope.where(self.rows(scope).condition(where.this))
+            if plain:
+                rows = self.rows(scope)
+                scope = scope.where(build.moderate(build.and_(*map(rows.condition, plain))))
+            for node, inside in cohorts:
+                scope = cohort(self, scope, node, inside)
+                if scope.size > MOST_RELATIONS:
+                    raise self.text.bad(node, f"Subqueries may be nested at most {MOST_RELATIONS} deep.")
         return scope
 
     def _read_named(self, select: exp.Select) -> None:
@@ -107,7 +133,7 @@ class From:
         if tables is None:
             return
         only(self.text, tables, "expressions")
-        self.named, here = dict(self.named), set[str]()
+        self.named, self.answers, here = dict(self.named), dict(self.answers), set[str]()
         for each in tables.expressions:
             only(self.text, each, "this", "alias")
             only(self.text, each.args["alias"], "this")
@@ -116,10 +142,31 @@ class From:
             name = each.alias.casefold()
             if name in here:
                 raise self.text.bad(each, f"Two common table expressions are called {each.alias[:40]!r}.")
-            self.named[name] = self._inner(each.this)
+            before = replace(self)
+            self.named.pop(name, None), self.answers.pop(name, None)
+            try:
+                self.named[name] = self.inner(each.this)
+            except Answered as found:
+                self.answers[name] = before, each.this, found
             here.add(name)
 
-    def _inner(self, select: exp.Select) -> Scope:
+    def answered(self, select: exp.Select, found: Answered) -> tuple[From, exp.Select, str]:
+        """The question that a SELECT is from, as it is read, and its name there; or the refusal that was found."""
+        source = select.args.get("from_")
+        if joins := select.args.get("joins"):
+            raise self.text.bad(joins[0], _JOINED)
+        match source.this if source else None:
+            case exp.Subquery(this=exp.Select() as inner) as node:
+                only(self.text, node, "this", "alias")
+                return replace(self), inner, self._alias(node)
+            case exp.Table(this=exp.Identifier() as name) as node if name.this.casefold() in self.answers:
+                only(self.text, node, "this", "alias")
+                before, inner, _ = self.answers[name.this.casefold()]
+                return before, inner, self._alias(node) or name.this
+        raise found
+
+    def inner(self, select: exp.Select) -> Scope:
+        """The rows of a subquery."""
         inner = self.subquery(replace(self), select)
         if inner.size > MOST_RELATIONS:
             raise self.text.bad(select, f"Subqueries may be nested at most {MOST_RELATIONS} deep.")
@@ -129,7 +176,7 @@ class From:
         match node:
             case exp.Subquery(this=exp.Select() as inner):
                 only(self.text, node, "this", "alias")
-                return self._inner(inner).called(self._alias(node))
+                return self.inner(inner).called(self._alias(node))
             case exp.Table(this=exp.Identifier() as name):
                 if node.args.get("db") is not None:
                     raise self.text.bad(
@@ -137,6 +184,8 @@ class From:
                     )
                 only(self.text, node, "this", "alias")
                 alias = self._alias(node) or name.this
+                if name.this.casefold() in self.answers:
+                    raise self.answers[name.this.casefold()][2]
                 if name.this.casefold() in self.named:
                     return self.named[name.this.casefold()].called(alias)
                 for known, table in self.tables.items():

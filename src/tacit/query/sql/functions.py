@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from . import aggregates, outputs, row_expressions
+from . import aggregates, outputs, row_expressions, statistics, windows
 
 WRITTEN: Mapping[type[exp.Expr], str] = {  # operators; what has no word of its own is empty
     exp.Add: "+",
@@ -43,6 +43,7 @@ WRITTEN: Mapping[type[exp.Expr], str] = {  # operators; what has no word of its 
     exp.Or: "OR",
     exp.Paren: "",
     exp.Sub: "-",
+    exp.Window: "OVER",
     exp.WithinGroup: "WITHIN GROUP",
 }
 
@@ -52,8 +53,8 @@ def understood() -> dict[str, tuple[str, ...]]:
     tables: list[Mapping[type[exp.Expr], object]] = [
         *(row_expressions.READERS, row_expressions.PARTS_OF, row_expressions.COMPARISONS),
         *(row_expressions.BINARY, row_expressions.UNARY, row_expressions.SEVERAL),
-        *(aggregates.READERS, aggregates.SIMPLE),
-        *(outputs.READERS, outputs.OPERATORS, outputs.FUNCTIONS),
+        *(aggregates.READERS, aggregates.SIMPLE, statistics.STATISTICS),
+        *(outputs.READERS, outputs.OPERATORS, outputs.FUNCTIONS, windows.FUNCTIONS),
     ]
     kinds = {kind for table in tables for kind in table} - {exp.Anonymous}
     named = {name: (name,) for name in (*row_expressions.NAMED, *aggregates.NAMED)}

@@ -23,6 +23,7 @@ from ..select.outputs import (
 from .allowlist import digits, flat, literal, only, unsupported
 from .lexer import Text
 from .row_expressions import CASTS, COMPARISONS, OF_ROWS
+from .windows import window
 
 OPERATORS: dict[type[exp.Expr], Literal["+", "-", "*", "/"]] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 FUNCTIONS: dict[type[exp.Expr], Literal["not", "abs", "sqrt", "floor", "ceil"]] = {
@@ -198,4 +199,5 @@ READERS: dict[type[exp.Expr], Callable[[OutputReader, Any], Output]] = {
     exp.Round: OutputReader._round,
     exp.Cast: OutputReader._cast,
     exp.TryCast: OutputReader._cast,
+    exp.Window: window,
 }

@@ -8,8 +8,12 @@ refused with its line, its column and the reason.  No text of the question ever 
     row_expressions   expressions over one row
     from_clause       tables, joins and names
     subqueries        subqueries, which keep the unit
+    cohorts           units that have rows elsewhere, or none there
     aggregates        aggregates
+    statistics        statistics of pairs, from sums
     outputs           outputs computed from released columns
+    windows           functions of several rows of an answer
+    selections        a SELECT on the rows of an answer
     functions         every function that is understood
 
 Groups by text, whose values are not public, are selected privately, which needs a delta.
@@ -20,7 +24,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -38,10 +41,12 @@ from ..select.query import MOST_AGGREGATES, Aggregate, Key, Query
 from ..values.column_types import BAD_NAME, written
 from ..values.nodes import Column, Expression
 from .aggregates import AggregateReader, is_aggregate
-from .allowlist import number, only, unsupported
-from .from_clause import From, same
+from .allowlist import only
+from .from_clause import Answered, From
 from .lexer import UNREADABLE, Options, Text
 from .outputs import OutputReader
+from .selections import WINDOW_IN_CONDITION, limit, named, ordered, selected
+from .statistics import DEPENDENT_FIRST, STATISTICS, PairSums
 from .subqueries import aliased, grouped, subquery
 
 if TYPE_CHECKING:
@@ -68,7 +73,7 @@ def parse(text: str, tables: Mapping[str, Declared], public: Mapping[str, Public
             raise source.bad(
                 tree, "A question must be one SELECT; set operations and other statements are not supported."
             )
-        return Parsed(_Question(From(source, tables, public or {}, subquery), tree, options).query(), options)
+        return Parsed(_query(From(source, tables, public or {}, subquery), tree, options), options)
     except BadQuestion as error:
         raise error if error.position else BadQuestion(error.reason, (1, 1)) from None
     except RecursionError:
@@ -77,17 +82,31 @@ def parse(text: str, tables: Mapping[str, Declared], public: Mapping[str, Public
         raise BadQuestion(UNREADABLE, (1, 1)) from None
 
 
+def _query(source: From, select: exp.Select, options: Options) -> Query:
+    """The question that a SELECT asks of tables, or the one that it is computed from."""
+    looked_up = source.text.looked_up
+    try:
+        return _Question(source, select, options).query()
+    except Answered as found:
+        source.text.looked_up = looked_up
+        inner, question, alias = source.answered(select, found)
+        return selected(source.text, select, alias, _query(inner, question, options))
+
+
+def is_statistic(node: exp.Expr) -> bool:
+    """Whether a node is a statistic of pairs, perhaps of some of the rows."""
+    return type(node.this if isinstance(node, exp.Filter) else node) in STATISTICS
+
+
 class _Question:
-    """Reads the outermost SELECT."""
+    """Reads a SELECT on tables."""
 
     def __init__(self, source: From, select: exp.Select, options: Options) -> None:
         self.source, self.select, self.options, self.text = source, select, options, source.text
+        self.scope = source.read(select)
         if select.args.get("distinct"):
             raise self.text.bad(select, "SELECT DISTINCT is not supported. Use GROUP BY.")
-        if window := select.find(exp.Window):
-            raise self.text.bad(window, unsupported(self.text, window))
         only(self.text, select, *CLAUSES)
-        self.scope = source.read(select)
         self.rows = source.rows(self.scope)
         self.asked = AggregateReader(source, self.scope)
         self.types: dict[str, OutputType] = {}  # of what is released
@@ -101,7 +120,7 @@ class _Question:
     def query(self) -> Query:
         """The meaning of the text."""
         self._check_rows()
-        for node in grouped(self.source, self.select):
+        for node in grouped(self.text, self.select):
             self._group(node)
             cells = math.prod(len(key.values or (0,)) for key in self.keys)
             if cells > MOST_CELLS:
@@ -112,15 +131,19 @@ class _Question:
         for i, item in enumerate(self.select.expressions):
             self._show(i, item)
         having = self.select.args.get("having")
+        if having and (window := having.find(exp.Window)):
+            raise self.text.bad(window, WINDOW_IN_CONDITION)
         condition = self._output(having.this, condition=True) if having else None
         order = self.select.args.get("order")
-        ordered = tuple(self._ordered(node) for node in order.expressions) if order else ()
+        by = tuple(ordered(self.text, node, self.outputs, self._output) for node in order.expressions) if order else ()
         if not self.aggregates:
             raise self.text.bad(self.select, "The question has no aggregate. Add COUNT(*) or another one.")
         groups = (self.options.groups or self.scope.groups) if self.keys else None
         aggregates, outputs = tuple(self.aggregates.items()), tuple(self.outputs.items())
         keys = tuple(self.keys)
-        return Query(self.scope.relation, keys, aggregates, outputs, groups, condition, ordered, self._limit())
+        return Query(
+            self.scope.relation, keys, aggregates, outputs, groups, condition, by, limit(self.text, self.select)
+        )
 
     def _check_rows(self) -> None:
         if self.options.rows is None:
@@ -170,7 +193,7 @@ class _Question:
 
     def _show(self, i: int, item: exp.Expr) -> None:
         node, alias = item.unalias(), item.alias
-        if is_aggregate(node):
+        if is_aggregate(node) and not isinstance(node, exp.Window) and not is_statistic(node):
             found: list[tuple[str, Output]] = self._asked(node, alias)
         else:
             output = self._output(node)
@@ -193,19 +216,43 @@ class _Question:
             raise error if error.position else self.text.bad(node, error.reason) from None
         found: list[tuple[str, Output]] = []
         for called, aggregate in pairs:
-            name = next((known for known, other in self.aggregates.items() if other == aggregate), None)
-            if name is None:
-                name = self._free(node, called)
-                self.aggregates[name], self.types[name] = aggregate, of_aggregate(aggregate)
-                if len(self.aggregates) > MOST_AGGREGATES:
-                    raise self.text.bad(
-                        node, f"A question may have at most {MOST_AGGREGATES} aggregates. Ask several questions."
-                    )
+            name = self._bought(node, called, aggregate)
             found.append((called if alias else name, ReleasedColumn(name)))
         return found
 
+    def _bought(self, node: exp.Expr, called: str, aggregate: Aggregate) -> str:
+        """The name of an aggregate, which is bought once."""
+        name = next((known for known, other in self.aggregates.items() if other == aggregate), None)
+        if name is None:
+            name = self._free(node, called)
+            self.aggregates[name], self.types[name] = aggregate, of_aggregate(aggregate)
+            if len(self.aggregates) > MOST_AGGREGATES:
+                raise self.text.bad(
+                    node, f"A question may have at most {MOST_AGGREGATES} aggregates. Ask several questions."
+                )
+        return name
+
+    def _statistic(self, node: exp.Expr) -> Output:
+        """A statistic of pairs, from the sums that it needs."""
+        kept, inner = None, node
+        if isinstance(node, exp.Filter):
+            only(self.text, node, "this", "expression")
+            kept, inner = self.rows.condition(node.expression.this), node.this
+        only(self.text, inner, "this", "expression")
+        first, second = self.rows.read(inner.this), self.rows.read(inner.expression)
+        x, y = (second, first) if type(inner) in DEPENDENT_FIRST else (first, second)
+        try:
+            sums = PairSums.of(x, y, kept, lambda called, a: ReleasedColumn(self._bought(node, called, a)))
+            return STATISTICS[type(inner)](sums)
+        except BadQuestion as error:
+            raise error if error.position else self.text.bad(node, error.reason) from None
+
     def _released(self, node: exp.Expr) -> Output | None:
         """The released column that a part of the question is, if it is one."""
+        if isinstance(node, exp.Window):
+            return None
+        if is_statistic(node):
+            return self._statistic(node)
         if is_aggregate(node):
             found = self._asked(node)
             if len(found) > 1:
@@ -217,7 +264,7 @@ class _Question:
         for key in self.keys:
             if value == key.expression:
                 return ReleasedColumn(key.name)
-        if isinstance(node, exp.Column) and (known := self._named(node)) is not None:
+        if isinstance(node, exp.Column) and (known := named(self.outputs, node)) is not None:
             return known
         meant = aliased(self.select, node)
         if meant is None and isinstance(node, exp.Column) and isinstance(node.this, exp.Identifier):
@@ -238,12 +285,6 @@ class _Question:
                 raise BadQuestion(reason, error.position) from None
             raise
 
-    def _named(self, node: exp.Column) -> Output | None:
-        """The column of the answer with this name."""
-        if node.args.get("table") is not None:
-            return None
-        return next((output for name, output in self.outputs.items() if same(node.this, name)), None)
-
     def _output(self, node: exp.Expr, condition: bool = False) -> Output:
         try:
             output = self.shown.read(node)
@@ -253,30 +294,3 @@ class _Question:
             return output
         except BadQuestion as error:
             raise error if error.position else self.text.bad(node, error.reason) from None
-
-    def _ordered(self, node: exp.Expr) -> tuple[Output, bool]:
-        if not isinstance(node, exp.Ordered):
-            raise self.text.bad(node, "ORDER BY needs columns, with ASC or DESC.")
-        only(self.text, node, "this", "desc", "nulls_first")
-        by, descending = node.this, bool(node.args.get("desc"))
-        if node.args.get("nulls_first"):
-            raise self.text.bad(node, "NULLS FIRST is not supported; missing values stand last.")
-        if isinstance(by, exp.Literal) and not by.is_string:
-            place = number(self.text, by, "A column to order by")
-            if place.denominator != 1 or not 1 <= place <= len(self.outputs):
-                raise self.text.bad(by, f"ORDER BY needs a column from 1 to {len(self.outputs)}.")
-            return list(self.outputs.values())[int(place) - 1], descending
-        known = self._named(by) if isinstance(by, exp.Column) else None
-        return known or self._output(by), descending
-
-    def _limit(self) -> int | None:
-        node = self.select.args.get("limit")
-        if node is None:
-            return None
-        if isinstance(node, exp.Fetch):
-            raise self.text.bad(node, "FETCH is not supported. Use LIMIT.")
-        only(self.text, node, "expression")
-        most = number(self.text, node.expression, "LIMIT") if isinstance(node, exp.Limit) else Fraction(0)
-        if most.denominator != 1 or not 1 <= most <= 1 << 62:
-            raise self.text.bad(node, "LIMIT must be a whole number of at least 1.")
-        return int(most)

@@ -20,7 +20,8 @@ from ..values.column_types import written
 from ..values.nodes import Column, Expression
 from .aggregates import is_aggregate
 from .allowlist import only
-from .from_clause import MOST_COLUMNS, From, Scope, Visible, same, visible
+from .from_clause import MOST_COLUMNS, Answered, From, Scope, Visible, same, visible
+from .lexer import Text
 from .row_expressions import RowReader
 
 AGGREGATES = (exp.AggFunc, exp.WithinGroup, exp.Filter, exp.Window)
@@ -38,26 +39,24 @@ def aggregates(node: exp.Expr) -> bool:
     return node.find(*AGGREGATES) is not None
 
 
-def grouped(source: From, select: exp.Select) -> list[exp.Expr]:
+def grouped(text: Text, select: exp.Select) -> list[exp.Expr]:
     """The expressions that a SELECT is grouped by, with ordinals replaced by the columns that they mean."""
     group = select.args.get("group")
     if group is None:
         return []
     if group.args.get("all") and not group.expressions:  # by all that is no aggregate
         return [item.unalias() for item in select.expressions if not any(map(is_aggregate, item.walk()))]
-    only(source.text, group, "expressions")
+    only(text, group, "expressions")
     if len(group.expressions) > MOST_COLUMNS:
-        raise source.text.bad(group, f"GROUP BY may have at most {MOST_COLUMNS} keys, not {len(group.expressions)}.")
+        raise text.bad(group, f"GROUP BY may have at most {MOST_COLUMNS} keys, not {len(group.expressions)}.")
     if not group.expressions:
-        raise source.text.bad(group, "GROUP BY needs at least one key.")
+        raise text.bad(group, "GROUP BY needs at least one key.")
     keys = []
     for node in group.expressions:
         if isinstance(node, exp.Literal) and not node.is_string:
             place = node.this
             if len(place) > 9 or not place.isdecimal() or not 1 <= int(place) <= len(select.expressions):
-                raise source.text.bad(
-                    node, f"GROUP BY {place[:20]} must be a column from 1 to {len(select.expressions)}."
-                )
+                raise text.bad(node, f"GROUP BY {place[:20]} must be a column from 1 to {len(select.expressions)}.")
             keys.append(select.expressions[int(place) - 1].unalias())
         else:
             keys.append(node)
@@ -75,13 +74,15 @@ def aliased(select: exp.Select, node: exp.Expr) -> exp.Expr | None:
 
 def subquery(source: From, select: exp.Select) -> Scope:
     """The rows of a subquery, and the names of its columns."""
-    only(source.text, select, *CLAUSES)
     scope = source.read(select)
     if select.args.get("group"):
-        return PerUnitReader.of(source, scope, select).rows()
+        per_unit = PerUnitReader.of(source, scope, select)
+        only(source.text, select, *CLAUSES)
+        return per_unit.rows()
     having = select.args.get("having")
     if having is not None or any(aggregates(item) for item in select.expressions):
-        raise source.text.bad(having or select, "A subquery with aggregates must be grouped by the unit.")
+        raise Answered.at(source.text, having or select, "A subquery with aggregates must be grouped by the unit.")
+    only(source.text, select, *CLAUSES)
     items: list[tuple[exp.Expr, str, Expression | None]] = []
     seen = defaultdict[tuple[str, str], list[Expression | None]](list)  # of each * and name; a join may have one twice
     rows = source.rows(scope)
@@ -136,7 +137,7 @@ class PerUnitReader:
     def of(source: From, scope: Scope, select: exp.Select) -> PerUnitReader:
         reader = PerUnitReader(source, scope, select)
         unit = False
-        for each in grouped(source, select):
+        for each in grouped(source.text, select):
             meant = None if source.knows(scope, each) else aliased(select, each)
             node = each if meant is None else meant
             if source.is_unit(scope, node):
@@ -146,8 +147,8 @@ class PerUnitReader:
                 otherwise = expression.name if isinstance(expression, Column) else f"key_{len(reader.keys) + 1}"
                 reader.keys[reader._called(node, otherwise)] = expression
         if not unit:
-            raise source.text.bad(
-                select.args["group"], "A subquery must be grouped by the unit; further keys may follow."
+            raise Answered.at(
+                source.text, select.args["group"], "A subquery must be grouped by the unit; further keys may follow."
             )
         return reader
 

@@ -17,7 +17,7 @@ from ...engines.rows.reference import Owned, Reference, bounded, canonical
 from ...engines.rows.sources import DataSource
 from ...query.plan.plan import QueryPlan, RowCount
 from ...query.python.table import Table
-from ...query.relation.relation import Join, Relation
+from ...query.relation.relation import Cohort, Join, Relation
 from ...query.values.reading import PLAIN
 from ..engines import (
     agrees_on_every_node,
@@ -27,6 +27,7 @@ from ..engines import (
     forgets_order,
     is_stable,
     joins_as_the_reference,
+    keeps_cohorts_as_the_reference,
     names_units_as_the_reference,
     orders_equal_hashes_by_content,
     reads_what_is_written,
@@ -86,6 +87,15 @@ def _ordered(by: Callable[..., Any]) -> Iterator[None]:
         yield
     finally:
         vars(reference)["order"] = order
+
+
+class KeepsAll(Reference):
+    """A cohort is not kept apart: all units are in it."""
+
+    refuted_by = keeps_cohorts_as_the_reference
+
+    def _rows(self, relation: Relation) -> Iterator[Owned]:
+        yield from super()._rows(relation.source if isinstance(relation, Cohort) else relation)
 
 
 class Ordered(Reference):
@@ -154,5 +164,6 @@ class ReadsPlainly(Reference):
 
 
 ALL: tuple[Any, ...] = (
-    Miscounting, CountsTheMissing, Narrow, JoinsOnce, Ordered, FirstOfEqual, Unbounded, Stale, TrimsUnits, ReadsPlainly,
+    Miscounting, CountsTheMissing, Narrow, JoinsOnce, KeepsAll, Ordered, FirstOfEqual, Unbounded, Stale, TrimsUnits,
+    ReadsPlainly,
 )  # fmt: skip

@@ -15,7 +15,7 @@ from .... import storage
 from ....core.accounting.currency import Amount
 from ....query.plan.accuracy import Accuracy
 from ....query.plan.offer import Offer
-from ....query.select.outputs import ReleasedColumn
+from ....query.select.selections import Lineage
 from ...errors import BadRequest
 from ...numbers import write_number
 from ...service import idempotency, questions
@@ -67,8 +67,8 @@ def offer(call: Call) -> Answer:
 
 def _relative(offered: Offer, error: Accuracy) -> float | None:
     """The error of a count of rows as a share of all rows; of other numbers that share would say nothing."""
-    output = dict(offered.query.outputs)[error.name]
-    recipe = dict(offered.recipes).get(output.name) if isinstance(output, ReleasedColumn) else None
+    column = Lineage.of(offered.query).columns[error.name].column
+    recipe = dict(offered.recipes).get(column or "")
     counts = recipe is not None and recipe.kind == "count"
     return error.error / offered.size if counts and error.error and offered.size else None
 
