@@ -115,6 +115,7 @@ def _workload(item: WorkloadItem, bought: Bought) -> Answer:
     labels = [item.workload.label(i) for i in range(n)]
     within = np.full(n, np.inf) if errors is None else errors
     low, high = bought.answers - within, bought.answers + within
+    low, high = np.minimum(np.maximum(low, 0), bought.answers), np.maximum(high, 0)  # no count is negative
     finite = [
         (None if not np.isfinite(a) else float(a), None if not np.isfinite(b) else float(b))
         for a, b in zip(low, high, strict=True)
@@ -131,8 +132,10 @@ def _synthetic(item: WorkloadItem, bought: Bought, rows: Sequence[Sequence[int]]
     table = records(item.domain, np.array(rows, np.int64).reshape(-1, len(item.domain.names)))
     largest = None if bought.errors is None else float(bought.errors.max())
     stated = "unknown" if largest is None or not np.isfinite(largest) else f"+-{from_above(largest)} rows"
-    caveat = "These rows are drawn from a model of noisy counts: no row is anybody's, and each counts for about as many"
-    more = f"{caveat} as the table has for each of them. Counts that were not measured may be far off."
+    caveat = (
+        "These rows are drawn from a model of noisy counts: no row is anybody's, and how many there are says nothing"
+    )
+    more = f"{caveat} about the size of the table. Counts that were not measured may be far off."
     return _of_workload(item, bought, table, [("measured counts", stated)], caveat=more)
 
 

@@ -172,14 +172,15 @@ def _privacy(curator: Curator, loss: Loss, budget: Budget) -> dict[str, Any]:
     schema = curator.table.schema
     unit = schema.unit or "row"
     variant, parameters, words, composition = _guarantee(loss, budget)
-    rows = f", of which at most {schema.rows} rows are used" if schema.unit and schema.rows > 1 else ""
+    rows = f", of which at most {schema.rows} rows are used" if schema.rows > 1 else ""
+    differ = f"all that belongs to one {unit}{rows}" if schema.unit else "one row"
     return {
         "variant": variant,
         "parameters": parameters,
         "sentence": f"all answers together are {words} for any one {unit}.",
         "composition": composition,
         "unit": {schema.name: unit},
-        "neighbours": f"Neighbouring tables differ in all that belongs to one {unit}{rows}.",
+        "neighbours": f"Neighbouring tables differ in {differ}.",
     }
 
 
