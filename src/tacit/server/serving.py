@@ -14,7 +14,11 @@ from .processes import Processes
 from .store import Store
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
     from starlette.applications import Starlette
+
+    from .http.door import Door
 
 GRACE = 30  # seconds that requests under way are given when the service ends
 _IDLE = 15  # seconds after which a connection that asks for nothing is closed
@@ -25,21 +29,41 @@ def run(settings: Settings) -> None:
     """Serve until a signal ends it."""
     log.start()
     import_module("tacit.server.http.app")  # once, for all processes
-    listening = _listen(settings)
-    if settings.service.workers == 1:
-        _serve(settings, listening)
-        return
-    gc.freeze()  # what was loaded stays shared between the processes
-    Processes(settings.service.workers, lambda: _serve(settings, listening)).run(2 * GRACE)
+    listening, port = _listen(settings, settings.service.port), settings.postgres.port
+    second = None if port is None else SecondDoor(_listen(settings, port))
+    try:
+        if settings.service.workers == 1:
+            _serve(settings, listening, second)
+            return
+        gc.freeze()  # what was loaded stays shared between the processes
+        Processes(settings.service.workers, lambda: _serve(settings, listening, second)).run(2 * GRACE)
+    finally:
+        if second is not None:
+            second.cluster.close()
 
 
-def _listen(settings: Settings) -> socket.socket:
-    service = settings.service
-    family = socket.AF_INET6 if ":" in service.host else socket.AF_INET
-    return socket.create_server((service.host.strip("[]"), service.port), family=family, backlog=1024)
+def _listen(settings: Settings, port: int) -> socket.socket:
+    host = settings.service.host
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host.strip("[]"), port), family=family, backlog=1024)
 
 
-def application(settings: Settings) -> Starlette:
+class SecondDoor:
+    """PostgreSQL's protocol at a socket, and the shadow of all processes that answer there."""
+
+    def __init__(self, listening: socket.socket) -> None:
+        from .postgres import Cluster
+
+        self.listening, self.cluster = listening, Cluster()
+
+    def of(self, door: Door) -> AbstractAsyncContextManager[None]:
+        """This door beside another one, in one process."""
+        from .postgres import Door as Postgres
+
+        return Postgres(door, door.service.settings, self.cluster).listening(self.listening)
+
+
+def application(settings: Settings, second: SecondDoor | None = None) -> Starlette:
     """The application of one process: its own store, curators and threads."""
     from .http import application as over
     from .http.cookies import welcome
@@ -50,13 +74,13 @@ def application(settings: Settings) -> Starlette:
 
     store = Store.open(settings.service.store, create=False)
     pages = [*oidc_routes(store, settings, welcome(settings)), *page_routes(oidc=settings.oidc.issuer is not None)]
-    return over(Service(store, settings), pages, TOPICS)
+    return over(Service(store, settings), pages, TOPICS, *([] if second is None else [second.of]))
 
 
-def _serve(settings: Settings, listening: socket.socket) -> None:
+def _serve(settings: Settings, listening: socket.socket, second: SecondDoor | None) -> None:
     import uvicorn
 
-    server = uvicorn.Server(uvicorn.Config(application(settings), **_options(settings)))
+    server = uvicorn.Server(uvicorn.Config(application(settings, second), **_options(settings)))
     threading.Thread(target=lambda: [import_module(name) for name in _LATER], daemon=True).start()
     server.run(sockets=[listening])
 
