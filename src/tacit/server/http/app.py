@@ -41,7 +41,7 @@ def application(
     service: Service,
     pages: Sequence[BaseRoute] = (),
     topics: Mapping[str, Callable[[], Any]] = MappingProxyType({}),
-    beside: Callable[[Door], AbstractAsyncContextManager[None]] = nullcontext,
+    beside: Callable[[Door], AbstractAsyncContextManager[object]] = nullcontext,
 ) -> Starlette:
     """The application that serves a service.
 

@@ -32,8 +32,8 @@ _LONG = 2000  # characters of a text that is divided on a thread
 _FLUSHED = 1 << 16  # bytes that are sent before a client asks for them
 _EXTENDED = "PBDECHS"
 _IGNORED = "dcf"  # data of a copy that nobody waits for
-_SESSION = ("set", "reset", "begin", "commit", "rollback", "savepoint", "release", "discard", "deallocate")
-_SESSION += ("unlisten", "close")
+_SESSION = {"set", "reset", "begin", "commit", "rollback", "savepoint", "release", "discard", "deallocate"}
+_SESSION |= {"unlisten", "close"}
 
 
 @dataclass
@@ -191,8 +191,9 @@ class Connection:
         await self._send(codec.BOUND)
 
     async def _describe(self, asked: codec.Named) -> None:
+        formats: tuple[int, ...] = ()
         if asked.kind == "S":
-            prepared, formats = self._statement(asked.name), ()
+            prepared = self._statement(asked.name)
         else:
             portal = self._portal(asked.name)
             prepared, formats = portal.prepared, portal.bound.results

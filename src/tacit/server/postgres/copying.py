@@ -17,9 +17,9 @@ _END = b"\xff\xff"
 def copied(rows: Sequence[Sequence[bytes | None]], form: str) -> Iterator[bytes]:
     """The messages of a copy, each with a row."""
     if form == "binary":
-        yield codec.copy_data(_SIGNATURE)
-        yield from (codec.copy_data(codec.row(row)) for row in rows)
-        yield codec.copy_data(_END)
+        parts = [*map(codec.row, rows), _END]
+        yield codec.copy_data(_SIGNATURE + parts[0])  # clients expect the first row with it
+        yield from map(codec.copy_data, parts[1:])
         return
     for row in rows:
         cells = (b"\\N" if value is None else value.decode().translate(_ESCAPED).encode() for value in row)

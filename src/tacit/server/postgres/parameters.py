@@ -19,8 +19,8 @@ from .statements import tokens_of
 
 _MOST = 200  # parameters of a statement
 _COMPARING = (TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE)
-_BETWEEN = (*_COMPARING, TokenType.BETWEEN, TokenType.AND, TokenType.IN, TokenType.NOT, TokenType.COMMA)
-_BETWEEN += (TokenType.L_PAREN, TokenType.PARAMETER, TokenType.NUMBER, TokenType.STRING, TokenType.LIKE)
+_BETWEEN = {*_COMPARING, TokenType.BETWEEN, TokenType.AND, TokenType.IN, TokenType.NOT, TokenType.COMMA}
+_BETWEEN |= {TokenType.L_PAREN, TokenType.PARAMETER, TokenType.NUMBER, TokenType.STRING, TokenType.LIKE}
 _NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
 _LONG = (("precision",), ("without", "time", "zone"), ("with", "time", "zone"), ("varying",))  # after a name of a type
 
@@ -69,8 +69,7 @@ class Parameters:
             if not 1 <= int(number.text) <= _MOST:
                 raise SqlError("54000", f"A statement may have at most {_MOST} parameters.", position=token.start + 1)
             oid, end = _cast(tokens, i + 2, number.end + 1)
-            column = None if oid is not None else self._beside(tokens, i)
-            found.append(Place(int(number.text), token.start, end, oid, column))
+            found.append(Place(int(number.text), token.start, end, oid, self._beside(tokens, i)))
         return tuple(found)
 
     def _beside(self, tokens: Sequence[Token], at: int) -> str | None:

@@ -44,6 +44,7 @@ DEFAULTS = {
 }
 SHADOWED = ("bytea_output", "datestyle", "extra_float_digits", "intervalstyle", "search_path", "timezone")
 _QUIET = ("warning", "error", "fatal", "panic")  # levels of client_min_messages above a notice
+_UNSIGNED = {ord(sign): None for sign in "-_'\""}
 _MOST_OFFERS = 100
 _LONGEST = 1000  # characters of a setting
 _SET = re.compile(
@@ -213,7 +214,7 @@ def _value(text: str) -> str:
 
 def _checked(name: str, value: str) -> str:
     """A value that this door can keep to."""
-    plain = value.lower().replace("-", "").replace("_", "")
+    plain = value.lower().translate(_UNSIGNED)
     if name == "client_encoding":
         if plain not in ("utf8", "unicode"):
             raise SqlError("22023", "Texts are sent in UTF-8 here.", "Leave client_encoding at UTF8.")

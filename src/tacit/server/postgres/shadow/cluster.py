@@ -97,7 +97,7 @@ class Cluster:
         done = subprocess.run(command, capture_output=True, text=True, check=False, **self._as)
         if done.returncode:
             raise EngineUnavailable("the shadow of PostgreSQL", f"{program} ended with {done.returncode}")
-        return done.stdout
+        return str(done.stdout)
 
     def close(self) -> None:
         """Stop the server and remove its folder, unless another process still holds it."""

@@ -220,7 +220,8 @@ def _result(connection: PGconn, sql: str, given: Any, form: int) -> Found:
     values, types, formats = given
     connection.send_query_params(sql.encode(), values, types, formats, form)
     connection.set_single_row_mode()
-    rows, size, fields, tag, failed = list[tuple[bytes | None, ...]](), 0, (), "", None
+    rows, size, tag, failed = list[tuple[bytes | None, ...]](), 0, "", None
+    fields: tuple[Field, ...] = ()
     while (part := connection.get_result()) is not None:
         if failed is not None:
             continue
