@@ -27,7 +27,7 @@ class Wire(asyncio.Protocol):
         self._arrived, self._buffer, self._needed = asyncio.Event(), bytearray(), 1
         self._drained = asyncio.Event()
         self._drained.set()
-        self._lost, self._paused = False, False
+        self._lost, self._ended, self._paused = False, False, False
         self.transport: asyncio.Transport | None = None
         self.tls = False
 
@@ -46,14 +46,14 @@ class Wire(asyncio.Protocol):
             self._paused = True
 
     def eof_received(self) -> bool:
-        self._gone()
-        return False
+        """Answer what was sent, and then leave, as the client will send no more."""
+        self._ended = True
+        self._arrived.set()
+        return not self.tls
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._gone()
-
-    def _gone(self) -> None:
-        self._lost = True
+        """Wake up whoever waits."""
+        self._lost = self._ended = True
         self._arrived.set()
         self._drained.set()
 
@@ -62,11 +62,6 @@ class Wire(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._drained.set()
-
-    @property
-    def lost(self) -> bool:
-        """Whether the client is gone."""
-        return self._lost
 
     @property
     def address(self) -> str:
@@ -78,7 +73,7 @@ class Wire(asyncio.Protocol):
         """The next so many bytes."""
         self._needed = count
         while len(self._buffer) < count:
-            if self._lost:
+            if self._ended:
                 raise Gone
             self._arrived.clear()
             if self._paused and self.transport is not None:

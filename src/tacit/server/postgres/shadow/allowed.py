@@ -24,13 +24,14 @@ NODES = _words(
 # Functions for which the parser has a node of its own, by the name of that.
 PARSED_FUNCTIONS = _words(
     """
-    abs and array array_agg array_concat array_length array_position array_size array_to_string avg cardinality case
-    cast ceil coalesce collate concat concat_ws count current_catalog current_database current_date current_schema
-    current_schemas current_time current_timestamp current_user current_version date_part date_trunc dense_rank
-    exists explode exploding_generate_series extract floor generate_series greatest group_concat if least left
-    length localtime localtimestamp logical_and logical_or lower max min nullif or rank regexp_i_like regexp_like
-    regexp_replace replace right round row_number session_user split_part str_position string_agg substr substring
-    sum timestamp_trunc to_char trim unnest upper version xor
+    abs and array array_agg array_concat array_contained_by array_contains_all array_overlaps array_length
+    array_position array_size array_to_string avg cardinality case cast ceil coalesce collate concat concat_ws count
+    current_catalog current_database current_date current_schema current_schemas current_time current_timestamp
+    current_user current_version date_part date_trunc dense_rank exists explode exploding_generate_series extract
+    floor generate_series greatest group_concat if least left length localtime localtimestamp logical_and logical_or
+    lower max min nullif or rank regexp_i_like regexp_like regexp_replace replace right round row_number
+    session_user split_part str_position string_agg substr substring sum timestamp_trunc to_char trim unnest upper
+    version xor
     """
 )
 FUNCTIONS = _words(
