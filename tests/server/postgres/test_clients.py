@@ -182,7 +182,8 @@ def test_ibis(world, answer):
         connection.disconnect()
 
 
-def test_jupysql(world, answer):
+def test_jupysql(world, answer, monkeypatch):
+    monkeypatch.setenv("PLOOMBER_STATS_ENABLED", "false")  # else it reports its use to its makers
     pytest.importorskip("sql")
     pytest.importorskip("sqlalchemy")
     from IPython.core.interactiveshell import InteractiveShell
