@@ -2,6 +2,7 @@
 
 import threading
 import time
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -10,6 +11,7 @@ from psycopg import errors
 import tacit
 from server.serving import Server, self_signed
 from tacit.server.config import Limits
+from tacit.server.policy import Policy
 from tacit.server.service import questions
 
 COUNT = "SELECT COUNT(*) AS n FROM people WHERE age < {}"
@@ -163,6 +165,26 @@ def test_parameters_are_values_and_never_sql(connection, binary):
         cursor.execute("SELECT COUNT(*) AS n FROM people WHERE age = %s", ([1, 2],))
 
 
+def test_policies_and_budgets_refuse_by_their_codes(world):
+    server = world.server
+    cases = {
+        "42501": server.add(tacit.Budget(epsilon=1), policy=Policy(most="0.1")),
+        "55000": server.add(tacit.Budget(epsilon=1), policy=Policy(approval="0.1")),
+        "53400": server.add(tacit.Budget(epsilon="0.2"), policy=Policy()),
+    }
+    for code, name in cases.items():
+        with connect(world, dbname=name, options="-c tacit.epsilon=0.5") as opened:
+            assert state(opened.execute, "SELECT COUNT(*) AS n FROM people") == code
+            assert opened.execute("SELECT * FROM tacit.history").fetchall() == []
+
+
+def test_what_is_too_much_is_refused(connection):
+    assert state(connection.execute, "SELECT " + "1 + " * 6_000 + "1") == "54000"
+    for i in range(8):
+        connection.pgconn.prepare(f"p{i}".encode(), b"SELECT 1")
+    assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
 def test_transactions_are_a_state(connection):
     connection.execute("BEGIN")
     connection.execute("SAVEPOINT a")
@@ -215,6 +237,17 @@ def test_a_statement_has_a_time(world, connection, monkeypatch):
     connection.execute("SET statement_timeout = '100ms'")
     assert state(connection.execute, COUNT.format(78)) == "57014"
     go_on.set()
+
+
+def test_the_document_is_true(world):
+    """The example of docs/clients.md runs after the one above it, whose release it compares its rows with."""
+    page = (Path(__file__).parents[3] / "docs" / "clients.md").read_text("utf-8")
+    (block,) = (part.partition("```")[0] for part in page.split("```python\n") if "psycopg.connect(address" in part)
+    with world.server.seen_by("ana", world.people) as people:
+        release = people.ask("SELECT region, COUNT(*) AS n FROM people GROUP BY region", share="0.01")
+    names = {"address": f"postgresql://{world.url}", "release": release}
+    exec(block, names)
+    assert names["plan"] and len(names["rows"]) == 3 and names["some"]
 
 
 def test_tls_and_limits(tmp_path):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MESSAGE_SECONDS = 10.0  # for a message that has begun to arrive
 _MOST_NAMES, _MOST_CHARACTERS = 1000, 1 << 20  # of prepared statements, and of their texts together
-_MOST_PORTALS = 100
+_MOST_PORTALS = 8
 _LONG = 2000  # characters of a text that is divided on a thread
 _FLUSHED = 1 << 16  # bytes that are sent before a client asks for them
 _EXTENDED = "PBDECHS"
@@ -226,6 +226,7 @@ class Connection:
             if asked.most > 0 and last < count:
                 await self._send(codec.SUSPENDED)
                 return
+        portal.result, portal.sent = Result(result.tag, result.fields), 0  # what was sent is let go of
         await self._send(codec.complete(_tag(statement, result)))
 
     async def _close(self, asked: codec.Named) -> None:
@@ -246,7 +247,9 @@ class Connection:
     # What both do.
 
     async def _split(self, text: str) -> list[Statement]:
-        tables = self.visit.tables
+        tables, longest = self.visit.tables, self.visit.longest
+        if len(text) > longest:
+            raise SqlError("54000", f"A statement may have at most {longest} characters.")
         if len(text) <= _LONG:
             return split(text, tables)
         return await self.visit.work("read", lambda: split(text, tables), self.session)

@@ -23,6 +23,7 @@ from sqlglot.errors import SqlglotError
 from .errors import SYNTAX, SqlError
 
 POSTGRES = Dialect.get_or_raise("postgres")
+_SHORT = 2000  # characters
 _NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
 _BEFORE_TABLES = (TokenType.FROM, TokenType.JOIN, TokenType.COMMA, TokenType.L_PAREN)
 _SCHEMAS = ("public",)
@@ -54,13 +55,19 @@ class Statement:
     copied: str = ""  # text or binary
 
 
-@lru_cache(512)
 def tokens_of(text: str) -> tuple[Token, ...]:
-    """The tokens of a text as PostgreSQL has them."""
+    """The tokens of a text as PostgreSQL has them; those of short texts are remembered."""
+    return _remembered(text) if len(text) <= _SHORT else _tokens(text)
+
+
+def _tokens(text: str) -> tuple[Token, ...]:
     try:
         return tuple(POSTGRES.tokenize(text))
     except (SqlglotError, RecursionError):
         raise SqlError(SYNTAX, "A quote or a comment is not closed.", position=len(text)) from None
+
+
+_remembered = lru_cache(256)(_tokens)
 
 
 def split(text: str, tables: Collection[str]) -> list[Statement]:

@@ -55,6 +55,7 @@ class Visit:
         self._door, self.desk, self._address = door, desk, address
         self.who, self.person = Who("", ""), ""
         self.tables: frozenset[str] = frozenset()
+        self.longest = door.caps.sql  # characters of a statement
         self._interrupted: asyncio.Future[None] | None = None
 
     def cancel(self) -> None:

@@ -28,7 +28,7 @@ _OPERATOR = re.compile(r"(pg_catalog\.)?[-+*/<>=~!@#%^&|`?]+")
 _HERE = "(SELECT * FROM pg_catalog.pg_database WHERE datname = current_database())"
 
 
-@lru_cache(512)
+@lru_cache(128)
 def checked(text: str, tables: frozenset[str] = frozenset()) -> str:
     """The statement to send, if it is a SELECT over the catalogue; `tables` are named where one is not known."""
     tree = _parsed(text)

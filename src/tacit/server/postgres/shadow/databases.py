@@ -29,7 +29,7 @@ ROLE = "analyst"
 _SECONDS = 5  # that a statement may take
 _START_SECONDS = 30.0
 _IDLE = 8  # connections that are kept
-_MOST_BYTES, _MOST_ROWS = 1 << 24, 200_000  # of one result
+_MOST_BYTES, _MOST_ROWS = 1 << 23, 200_000  # of one result
 _RESERVED = ("postgres", "template0", "template1")
 T = TypeVar("T")
 
