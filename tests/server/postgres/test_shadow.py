@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 
 import psycopg
@@ -147,6 +148,23 @@ def test_a_result_without_end_is_cut(shadow):
     with pytest.raises(SqlError) as caught:
         run(shadow, checked("SELECT a.* FROM pg_proc a, pg_proc b"))
     assert caught.value.state == "54000" and run(shadow, "SELECT 1") == [(b"1",)]
+
+
+def test_a_connection_that_was_lost_is_made_anew(shadow):
+    run(shadow, "SELECT 1")
+    with shadow._administering("template1") as administer:
+        administer("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'analyst'")
+    assert run(shadow, "SELECT 1") == [(b"1",)]
+
+
+def test_other_threads_go_on_while_it_works(shadow):
+    """The library that waits for it must not hold the interpreter."""
+    thread = threading.Thread(target=run, args=(shadow, "SELECT pg_sleep(3)"))
+    begun = time.monotonic()
+    thread.start()
+    time.sleep(0.1)
+    assert time.monotonic() < begun + 2 and thread.is_alive()
+    thread.join(20)
 
 
 def test_the_folder_is_its_owners_alone_and_ends_with_the_service(shadow):

@@ -6,6 +6,7 @@ time-out.  Each statement has a transaction of its own, which is rolled back.
 
 from __future__ import annotations
 
+import select
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ....core.errors import EngineUnavailable
+from ....core.progress import report
 from ....core.safe_text import visible
 from ....storage import digest
 from .. import codec
@@ -30,6 +32,7 @@ _SECONDS = 5  # that a statement may take
 _START_SECONDS = 30.0
 _IDLE = 8  # connections that are kept
 _MOST_BYTES, _MOST_ROWS = 1 << 23, 200_000  # of one result
+_LOOK = 50  # milliseconds between two looks at whether a statement is cancelled
 _RESERVED = ("postgres", "template0", "template1")
 T = TypeVar("T")
 
@@ -107,6 +110,9 @@ class Shadow:
         self, database: str, tables: Sequence[EmptyTable], settings: Mapping[str, str], do: Callable[[PGconn], T]
     ) -> T:
         """What `do` does in a transaction that writes nothing; it is tried again if the connection was lost."""
+        import psycopg
+        from psycopg.pq import ConnStatus
+
         version = self._ready(database, tables)
         kept = ", ".join(f"set_config({_text(name)}, {_text(to)}, true)" for name, to in settings.items())
         begin = f"BEGIN READ ONLY; SELECT {kept}"
@@ -115,15 +121,20 @@ class Shadow:
             try:
                 _sound(connection.exec_(begin.encode()))
                 done = do(connection)
-            except SqlError as error:
-                if connection.status == 0:
+            except (SqlError, psycopg.Error) as error:
+                if connection.status == ConnStatus.OK and isinstance(error, SqlError):
                     self._give_back(database, version, connection)
                     raise
+                connection.finish()
                 if last:
-                    raise EngineUnavailable("the catalogue", "the connection was lost") from error
-                continue
-            self._give_back(database, version, connection)
-            return done
+                    raise EngineUnavailable("the catalogue", "the connection was lost") from None
+            except BaseException:  # it was cancelled
+                connection.get_cancel().cancel()
+                connection.finish()
+                raise
+            else:
+                self._give_back(database, version, connection)
+                return done
         raise AssertionError
 
     def _taken(self, database: str, version: str) -> PGconn:
@@ -222,7 +233,7 @@ def _result(connection: PGconn, sql: str, given: Any, form: int) -> Found:
     connection.set_single_row_mode()
     rows, size, tag, failed = list[tuple[bytes | None, ...]](), 0, "", None
     fields: tuple[Field, ...] = ()
-    while (part := connection.get_result()) is not None:
+    while (part := _next(connection)) is not None:
         if failed is not None:
             continue
         try:
@@ -242,6 +253,18 @@ def _result(connection: PGconn, sql: str, given: Any, form: int) -> Found:
     if failed is not None:
         raise failed
     return Found(fields, rows, tag)
+
+
+def _next(connection: PGconn) -> PGresult | None:
+    """The next result, for which no other thread is kept waiting, and which a cancellation ends."""
+    arrived = select.poll()
+    arrived.register(connection.socket, select.POLLIN)
+    while connection.is_busy():
+        if arrived.poll(_LOOK):
+            connection.consume_input()
+        else:
+            report("catalogue", 0.0)
+    return connection.get_result()
 
 
 def _fields(found: PGresult) -> tuple[Field, ...]:
