@@ -26,7 +26,7 @@ POSTGRES = Dialect.get_or_raise("postgres")
 _SHORT = 2000  # characters
 _NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
 _BEFORE_TABLES = (TokenType.FROM, TokenType.JOIN, TokenType.COMMA, TokenType.L_PAREN)
-_SCHEMAS = ("public",)
+_CATALOGUE = ("pg_catalog", "information_schema")
 _FIRST = re.compile(r"\s*([A-Za-z]+)")
 _TRANSACTIONS = {"begin": "begin", "start": "begin", "commit": "commit", "end": "commit"}
 _TRANSACTIONS |= {"rollback": "rollback", "abort": "rollback", "savepoint": "savepoint", "release": "release"}
@@ -44,8 +44,7 @@ _ANALYZE = re.compile(r"\banaly[sz]e\b|\bformat\s+(?!text)\w", re.IGNORECASE)
 class Statement:
     """One statement: what it is for, its text, and where that begins in the text that was sent.
 
-    Of EXPLAIN and COPY, `text` is the SELECT, `explained` and `copied` say what is done with it, and `tag` is what a
-    client is told that was done.
+    Of EXPLAIN and COPY, `text` is the SELECT; `explained` and `copied` say what is done with it.
     """
 
     kind: str
@@ -145,7 +144,7 @@ def _asks(text: str, tables: Collection[str]) -> str:
         name = token.text if token.token_type == TokenType.IDENTIFIER else token.text.lower()
         if schema == "tacit":
             kind = "own"
-        elif name in tables and (schema in _SCHEMAS or not schema):
+        elif name in tables and schema not in _CATALOGUE:
             if not schema and tokens[at].token_type in (TokenType.COMMA, TokenType.L_PAREN) and not _listed(tokens, at):
                 continue
             return "question"
