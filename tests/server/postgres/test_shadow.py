@@ -170,10 +170,10 @@ def test_other_threads_go_on_while_it_works(shadow):
 
 def test_the_folder_is_its_owners_alone_and_ends_with_the_service(shadow):
     assert shadow.cluster.folder.stat().st_mode & 0o077 == 0
-    code = (
-        "from tacit.server.postgres import Cluster; import os; c = Cluster(); print(c.folder, flush=True); os._exit(9)"
-    )
-    folder = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stdout.strip()
+    code = "import os; from tacit.server.postgres import Cluster as C; print(C().folder, flush=True); os.killpg(0, 9)"
+    folder = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, start_new_session=True
+    ).stdout.strip()
     until = time.monotonic() + 20
     while os.path.exists(folder) and time.monotonic() < until:
         time.sleep(0.05)

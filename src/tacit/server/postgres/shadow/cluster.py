@@ -37,12 +37,12 @@ _SETTINGS = {
 }
 _MEMORY = 1 << 20  # kilobytes of addresses that one process may have
 _WATCH = """
+trap '' INT TERM HUP
 ulimit -v {memory}
 "$1/postgres" -D "$2/data" -k "$2" >/dev/null 2>&1 &
 server=$!
 cat >/dev/null
-kill -QUIT $server
-wait $server
+while kill -QUIT $server 2>/dev/null; do sleep 0.1; done  # one that only starts does not hear it yet
 rm -rf "$2"
 """
 
@@ -63,9 +63,9 @@ class Cluster:
             self.version = self._run("postgres", "--version").split()[2]
             self._initialise()
             command = ["sh", "-c", _WATCH.format(memory=_MEMORY), "sh", str(self._programs), str(self.folder)]
-            self._shell = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **self._as
-            )
+            quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **self._as}
+            # in a session of its own, so that a signal to all of the service's processes leaves it to clean up
+            self._shell = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True, **quiet)
         except BaseException:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
