@@ -4,6 +4,7 @@ import socket
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -23,9 +24,11 @@ from tacit.server.http import application
 from tacit.server.policy import Policy
 from tacit.server.registration import register
 from tacit.server.service import Service
+from tacit.server.serving import SecondDoor
 from tacit.server.store import DataSet, Store, TableSource
 from tacit.testing.curators import people
 
+PLENTY = Limits(requests=1_000_000, questions=64, running=64)
 DAY = timedelta(days=1)
 ALL = Policy(fresh=True, streams=True, workloads=True, synthetic=True)
 
@@ -33,7 +36,15 @@ ALL = Policy(fresh=True, streams=True, workloads=True, synthetic=True)
 class Server:
     """A server on this machine."""
 
-    def __init__(self, folder: Path, *, boards: Path | None = None, **tls: Path) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        boards: Path | None = None,
+        postgres: bool = False,
+        limits: Limits = PLENTY,
+        **tls: Path,
+    ) -> None:
         self.folder = folder
         for name in ("data", "ledgers"):
             (folder / name).mkdir()
@@ -44,13 +55,17 @@ class Server:
             boards=None if boards is None else str(boards),
             port=0,
         )
-        self.settings = Settings(service=places, limits=Limits(requests=1_000_000, questions=64, running=64))
+        if tls:
+            places = replace(places, certificate=tls["ssl_certfile"], private_key=tls["ssl_keyfile"])
+        self.settings = Settings(service=places, limits=limits)
         self.store = Store.open(self.settings.service.store, create=True)
         self.service = Service(self.store, self.settings)
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"http{'s' if tls else ''}://127.0.0.1:{self._socket.getsockname()[1]}"
         more = {"http": "tacit.server.http.protocol:Protocol", "log_config": None, "access_log": False, **tls}
-        config = uvicorn.Config(application(self.service), lifespan="on", **more)
+        self.second = SecondDoor(socket.create_server(("127.0.0.1", 0))) if postgres else None
+        beside = [] if self.second is None else [self.second.of]
+        config = uvicorn.Config(application(self.service, (), {}, *beside), lifespan="on", **more)
         self._server, self._made = uvicorn.Server(config), 0
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
         self._thread.start()
@@ -113,6 +128,20 @@ class Server:
         self._server.should_exit = True
         self._thread.join(20)
         self._socket.close()
+        if self.second is not None:
+            self.second.listening.close()
+            self.second.cluster.close()
+
+    def postgres(self, analyst: str, dataset: str) -> dict[str, str]:
+        """How an analyst connects as to a PostgreSQL server, in libpq's words."""
+        port = self.second.listening.getsockname()[1]
+        return {
+            "host": "127.0.0.1",
+            "port": str(port),
+            "user": analyst,
+            "password": self.token(analyst),
+            "dbname": dataset,
+        }
 
 
 def self_signed(folder: Path) -> tuple[Path, Path]:

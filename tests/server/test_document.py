@@ -32,7 +32,7 @@ def plain(value):
     return str(value) if isinstance(value, Path) else value
 
 
-@pytest.mark.parametrize("section", ["service", "limits"])
+@pytest.mark.parametrize("section", ["service", "limits", "postgres"])
 def test_every_key_is_described_with_its_default(section):
     default = SECTIONS[section]()
     assert described(section) == {name: plain(getattr(default, name)) for name in default.__dataclass_fields__}

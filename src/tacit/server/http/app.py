@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -42,18 +42,23 @@ class Endpoint:
 
 
 def application(
-    service: Service, pages: Sequence[BaseRoute] = (), topics: Mapping[str, Callable[[], Any]] = MappingProxyType({})
+    service: Service,
+    pages: Sequence[BaseRoute] = (),
+    topics: Mapping[str, Callable[[], Any]] = MappingProxyType({}),
+    beside: Callable[[Door], AbstractAsyncContextManager[object]] = nullcontext,
 ) -> Starlette:
     """The application that serves a service.
 
-    `pages` are routes of a page, which hold no data of their own; `topics` are figures of public theory.
+    `pages` are routes of a page, which hold no data of their own; `topics` are figures of public theory; `beside` is
+    another door, open as long as this one, with the same limits and threads.
     """
     door = Door(service)
     routes = all_routes(door, topics)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        yield
+        async with beside(door):
+            yield
         await asyncio.to_thread(door.close)
 
     app = Starlette(
