@@ -7,7 +7,7 @@ states of sessions are those that the entries imply.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from fractions import Fraction
 
@@ -118,13 +118,27 @@ class Replay:
 
 def verify(connection: Connection, anchor: Head) -> Head:
     """The head of a ledger that verifies; else `LedgerCorrupt` with the first entry that is wrong."""
+    replay = replayed(_stored(connection), anchor)
+    try:
+        _check_stored(connection, replay)
+    except LedgerCorrupt:
+        raise
+    except (connection.Error, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise LedgerCorrupt(0, f"the totals or the states cannot be read ({type(error).__name__})") from None
+    return replay.head
+
+
+def _stored(connection: Connection) -> Iterator[Entry]:
+    """All entries in the table; `LedgerCorrupt` with the first that the database cannot read."""
+    seq = 0
     try:
         with closing(connection.execute(ENTRIES)) as rows:
-            replay = replayed(map(Entry.read, rows), anchor)
-        _check_stored(connection, replay)
+            for row in rows:
+                entry = Entry.read(row)
+                seq = entry.seq
+                yield entry
     except connection.Error as error:
-        raise LedgerCorrupt(0, f"the entries cannot be read ({type(error).__name__})") from None
-    return replay.head
+        raise LedgerCorrupt(seq + 1, f"the entry cannot be read ({type(error).__name__})") from None
 
 
 def replayed(entries: Iterable[Entry], anchor: Head = START) -> Replay:
