@@ -3,6 +3,7 @@
 TacitError
 ├─ Refused              tacit understands the question and declines it; nothing was read or spent
 │  ├─ BadQuestion       (reason, position)       the question cannot be answered privately
+│  │  └─ Answered       a subquery has an answer of its own instead of rows of units (`tacit.query.sql`)
 │  ├─ BudgetExceeded    (budget, spent, cost)    the budget does not admit the cost
 │  ├─ NoAllowance       (analyst)                the ledger serves only analysts with an allowance
 │  └─ Unanswered        a holdout set cannot tell the answer closely enough, which it counts (`tacit.holdout`)
