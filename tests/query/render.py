@@ -50,6 +50,8 @@ def query(q: Query) -> str:
         parts.append("order " + ", ".join(f"{'-' if down else ''}{output(o)}" for o, down in q.order))
     if q.limit is not None:
         parts.append(f"limit {q.limit}")
+    if q.offset:
+        parts.append(f"offset {q.offset}")
     return " | ".join(parts)
 
 

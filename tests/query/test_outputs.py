@@ -254,12 +254,11 @@ def test_a_label_that_noise_decides_is_no_certain_one() -> None:
 
 def test_what_is_shown() -> None:
     columns = {"a": column(3.0, None, 1.0, 3.0), "b": labels(["z", "y", "x", "w"])}
-    assert shown(columns, 4, None, ((A, True),), None).tolist() == [0, 3, 2, 1]
-    assert shown(columns, 4, None, ((A, False),), None).tolist() == [2, 0, 3, 1]
-    assert shown(columns, 4, None, ((A, True), (B, False)), 2).tolist() == [3, 0]
-    assert shown(columns, 4, Comparison("<", OutputValue(Fraction(2)), A), (), None).tolist() == [0, 3]
-    assert shown(columns, 4, None, (), 0).tolist() == []
-    assert shown({"a": column()}, 0, Comparison("<", A, A), ((A, True),), 3).tolist() == []
+    assert shown(columns, 4, None, ((A, True),)).tolist() == [0, 3, 2, 1]
+    assert shown(columns, 4, None, ((A, False),)).tolist() == [2, 0, 3, 1]
+    assert shown(columns, 4, None, ((A, True), (B, False))).tolist()[:2] == [3, 0]
+    assert shown(columns, 4, Comparison("<", OutputValue(Fraction(2)), A), ()).tolist() == [0, 3]
+    assert shown({"a": column()}, 0, Comparison("<", A, A), ((A, True),)).tolist() == []
 
 
 def test_what_an_output_is_computed_from() -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .release import Release
 
 _MAX_ROWS = 40  # of a table in text
+_UNCLAMPED = ("count", "units", "distinct", "top")
 _MAX_PLAIN = 1e21  # numbers below it are written without an exponent
 
 
@@ -169,6 +170,8 @@ def _decimal(x: float, places: int, rounded: Callable[[Fraction], int]) -> str:
 
 def sentence(release: Release) -> str:
     """The sentences under an answer: what its intervals mean, what was clamped and capped, and how private it is."""
+    if release.query.public:
+        return "This answer follows from public facts alone: nothing was read, and nothing was charged."
     confidence = f"{float(100 * (1 - release.beta)):g} %"
     units = " and ".join(sorted({unit for _, unit, _ in release.provenance.tables})) or "unit"
     chosen, sentences = release.ranks(release.beta), list[str]()
@@ -215,7 +218,7 @@ def _closed(ends: tuple[Label, Label]) -> str:
 def clamped(release: Release) -> dict[str, tuple[Label, Label]]:
     """The columns whose values are summed or ranked, each with the bounds that its values are clamped to."""
     q, bounds = release.query, {}
-    added = (a.expression for _, a in q.aggregates if a.expression and a.kind not in ("count", "units", "top"))
+    added = (a.expression for _, a in q.aggregates if a.expression and a.kind not in _UNCLAMPED)
     for column in (column for e in added for column in read_columns(q.relation, e)):
         d = column.domain
         if d.declared and d.kind in ("number", "date", "timestamp"):

@@ -98,7 +98,7 @@ class Release:
     def nonnegative(self) -> Release:
         """This release with negative counts replaced by zero: free of charge, and no farther from the truth."""
         now = self._estimates(float(self.beta))
-        counts = [name for name, recipe in self.recipes if recipe.kind in ("count", "units")]
+        counts = [name for name, recipe in self.recipes if recipe.kind in ("count", "units", "distinct")]
         return self.revise(
             {name: [max(0, int(v)) for v in now[name].values] for name in counts}, "negative values set to zero"
         )
@@ -137,7 +137,8 @@ class Release:
     def picked_by_noise(self) -> bool:
         """Whether noisy values decide which rows are shown (by HAVING or LIMIT); intervals do not account for this."""
         q, aggregates = self.query, dict(self.recipes).keys()
-        deciding = [*([] if q.having is None else [q.having]), *(by for by, _ in q.order if q.limit is not None)]
+        some = q.limit is not None or q.offset
+        deciding = [*([] if q.having is None else [q.having]), *(by for by, _ in q.order if some)]
         return any(released(output) & aggregates for output in deciding)
 
     @cached_property
@@ -213,9 +214,10 @@ class Release:
     @cached_property
     def _shown(self) -> Any:
         q = self.query
-        if q.having is None and not q.order:
-            return np.arange(self._rows)[: q.limit]
-        return shown(self._estimates(float(self.beta)), self._rows, q.having, q.order, q.limit)
+        rows = np.arange(self._rows)
+        if q.having is not None or q.order:
+            rows = shown(self._estimates(float(self.beta)), self._rows, q.having, q.order)
+        return rows[q.offset :][: q.limit]
 
     def _estimates(self, each: float, names: Iterable[str] | None = None) -> dict[str, ColumnEstimate]:
         """Keys and aggregates; the noise of each measure is within its bound with probability 1 - each."""
@@ -230,7 +232,7 @@ class Release:
         for name, _, values in self.revised:
             if name in wanted:
                 now, low, high = np.array(values, np.int64), estimates[name].lower, estimates[name].upper
-                if recipes[name].kind in ("count", "units"):
+                if recipes[name].kind in ("count", "units", "distinct"):
                     low, high = (np.maximum(end, np.minimum(now, 0)) for end in (low, high))
                 low, high = np.minimum(low, now), np.maximum(high, now)
                 estimates[name] = replace(estimates[name], values=now, lower=low, upper=high)

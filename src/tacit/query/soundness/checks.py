@@ -45,8 +45,10 @@ def check(query: Query) -> None:
     _names([name for name, _ in query.outputs])
     if query.groups is not None and not 1 <= query.groups <= MOST_GROUPS:
         raise BadQuestion(f"The number of groups of one unit must be from 1 to {MOST_GROUPS}; got {query.groups}.")
-    if query.limit is not None and not 1 <= query.limit <= WIDEST:
-        raise BadQuestion("LIMIT must be a whole number from 1 to 2^62.")
+    if query.limit is not None and not 0 <= query.limit <= WIDEST:
+        raise BadQuestion("LIMIT must be a whole number from 0 to 2^62.")
+    if not 0 <= query.offset <= WIDEST:
+        raise BadQuestion("OFFSET must be a whole number from 0 to 2^62.")
     for _, aggregate in query.aggregates:
         _aggregate(aggregate)
     check_rows(query.relation, query.keys, [a.expression for _, a in query.aggregates if a.expression is not None])

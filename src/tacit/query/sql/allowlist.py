@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from ...core.errors import BadParameter
+from ...core.errors import BadParameter, BadQuestion
 from ...core.parameters import rational
 from .lexer import Text
 
@@ -24,9 +24,11 @@ def only(text: Text, node: exp.Expr, *allowed: str) -> None:
             raise text.bad(clause, f"{'TABLESAMPLE' if name == 'sample' else phrase} is not supported.")
 
 
-def number(text: Text, node: exp.Expr, what: str) -> Fraction:
+def number(text: Text, node: exp.Expr | None, what: str) -> Fraction:
     """The number that a node spells; `what` names it in a refusal."""
     sign = 1
+    if not isinstance(node, exp.Expr):
+        raise BadQuestion(f"{what} must be a number.")
     while isinstance(node, exp.Paren | exp.Neg):
         sign = -sign if isinstance(node, exp.Neg) else sign
         node = node.this

@@ -10,7 +10,10 @@ refused with its line, its column and the reason.  No text of the question ever 
     subqueries        subqueries, which keep the unit
     aggregates        aggregates
     outputs           outputs computed from released columns
+    no_rows           questions that have no rows whatever the data are, such as LIMIT 0
     functions         every function that is understood
+
+A question without aggregates that public facts answer is free: SELECT DISTINCT region, SELECT 1.
 
 Groups by text, whose values are not public, are selected privately, which needs a delta.
 """
@@ -20,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
+from datetime import date
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -33,22 +36,24 @@ from ..relation.condition_ranges import Work
 from ..relation.key_values import MOST_CELLS
 from ..select.aggregates import Argument
 from ..select.output_types import OutputType, OutputTypes, of_aggregate, of_domain
-from ..select.outputs import Output, ReleasedColumn, moderate
+from ..select.outputs import Comparison, Function, Output, ReleasedColumn, moderate
 from ..select.query import MOST_AGGREGATES, Aggregate, Key, Query
 from ..values.column_types import BAD_NAME, written
 from ..values.nodes import Column, Expression
-from .aggregates import AggregateReader, is_aggregate
+from .aggregates import AggregateReader, is_aggregate, is_truth
 from .allowlist import number, only, unsupported
-from .from_clause import From, same
-from .lexer import UNREADABLE, Options, Text
-from .outputs import OutputReader
+from .from_clause import NO_TABLE, From, Scope, alias_of, same
+from .lexer import UNREADABLE, Text
+from .no_rows import NoRows, empty
+from .options import Options
+from .outputs import ONE, OutputReader
 from .subqueries import aliased, grouped, subquery
 
 if TYPE_CHECKING:
     from ..schema.public_table import PublicTable
     from ..schema.schema import Declared
 
-CLAUSES = ("with_", "expressions", "from_", "joins", "where", "group", "having", "order", "limit")
+CLAUSES = ("with_", "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "distinct")
 
 
 @dataclass(frozen=True)
@@ -59,10 +64,18 @@ class Parsed:
     options: Options
 
 
-def parse(text: str, tables: Mapping[str, Declared], public: Mapping[str, PublicTable] | None = None) -> Parsed:
-    """The question that SQL text asks, or BadQuestion with the position and the reason."""
+def parse(
+    text: str,
+    tables: Mapping[str, Declared],
+    public: Mapping[str, PublicTable] | None = None,
+    today: date | None = None,
+) -> Parsed:
+    """The question that SQL text asks, or BadQuestion with the position and the reason.
+
+    CURRENT_DATE in it is `today`, by default the date in UTC: on another day the text is another question.
+    """
     try:
-        source = Text(text)
+        source = Text(text, today)
         tree, options = source.read()
         if not isinstance(tree, exp.Select):
             raise source.bad(
@@ -82,12 +95,12 @@ class _Question:
 
     def __init__(self, source: From, select: exp.Select, options: Options) -> None:
         self.source, self.select, self.options, self.text = source, select, options, source.text
-        if select.args.get("distinct"):
-            raise self.text.bad(select, "SELECT DISTINCT is not supported. Use GROUP BY.")
+        if (distinct := select.args.get("distinct")) and distinct.args.get("on"):
+            raise self.text.bad(select, "SELECT DISTINCT ON is not supported. Use GROUP BY.")
         if window := select.find(exp.Window):
             raise self.text.bad(window, unsupported(self.text, window))
         only(self.text, select, *CLAUSES)
-        self.scope = source.read(select)
+        self.scope = source.read(select) if select.args.get("from_") else self._nowhere()
         self.rows = source.rows(self.scope)
         self.asked = AggregateReader(source, self.scope)
         self.types: dict[str, OutputType] = {}  # of what is released
@@ -98,9 +111,19 @@ class _Question:
         self.outputs: dict[str, Output] = {}
         self.aliases: dict[int, Output] = {}  # the output of each alias, by the node that it stands for
 
+    def _nowhere(self) -> Scope:
+        """The scope of a SELECT without FROM, which has no columns."""
+        if not self.source.tables or any(
+            self.select.args.get(clause) for clause in ("with_", "joins", "where", "group")
+        ):
+            raise self.text.bad(self.select, NO_TABLE)
+        return Scope(next(iter(self.source.tables.values())).schema.scan(), (), None)
+
     def query(self) -> Query:
         """The meaning of the text."""
-        self._check_rows()
+        self._check_options()
+        if empty(self.scope.relation) or self._limit() == 0:
+            return NoRows(self.source, self.scope, self.select, self._limit() == 0).query()
         for node in grouped(self.source, self.select):
             self._group(node)
             cells = math.prod(len(key.values or (0,)) for key in self.keys)
@@ -114,19 +137,30 @@ class _Question:
         having = self.select.args.get("having")
         condition = self._output(having.this, condition=True) if having else None
         order = self.select.args.get("order")
-        ordered = tuple(self._ordered(node) for node in order.expressions) if order else ()
-        if not self.aggregates:
+        ordered = tuple(by for node in order.expressions for by in self._ordered(node)) if order else ()
+        if self.aggregates and not self.select.args.get("from_"):
+            raise self.text.bad(self.select, NO_TABLE)
+        if not self.aggregates and not self.keys and self.select.args.get("from_"):
             raise self.text.bad(self.select, "The question has no aggregate. Add COUNT(*) or another one.")
+        if self.select.args.get("distinct") and not self._distinct():
+            raise self.text.bad(self.select, "SELECT DISTINCT must show all keys of its GROUP BY.")
         groups = (self.options.groups or self.scope.groups) if self.keys else None
         aggregates, outputs = tuple(self.aggregates.items()), tuple(self.outputs.items())
-        keys = tuple(self.keys)
-        return Query(self.scope.relation, keys, aggregates, outputs, groups, condition, ordered, self._limit())
+        keys, cut = tuple(self.keys), (self._limit(), self._offset())
+        return Query(self.scope.relation, keys, aggregates, outputs, groups, condition, ordered, *cut)
 
-    def _check_rows(self) -> None:
-        if self.options.rows is None:
-            return
+    def _distinct(self) -> bool:
+        """Whether no two rows of the answer are alike, since each shows all keys."""
+        return all(ReleasedColumn(key.name) in self.outputs.values() for key in self.keys)
+
+    def _check_options(self) -> None:
         for schema in self.source.used:
-            if self.options.rows < schema.rows:
+            if (unit := self.options.unit) is not None and unit[0].casefold() != (schema.unit or "row").casefold():
+                raise BadQuestion(
+                    f"privacy_unit_column must be {schema.unit or 'row'}, which the schema of {schema.name} protects.",
+                    self.text.place(unit[1]),
+                )
+            if self.options.rows is not None and self.options.rows < schema.rows:
                 raise BadQuestion(
                     f"max_rows_contributed must be at least {schema.rows}, which the schema of {schema.name} sets.",
                     (1, 1),
@@ -140,7 +174,8 @@ class _Question:
         e = build.moderate(self.rows.read(node))
         if any(key.expression == e for key in self.keys):
             return
-        alias = next((item.alias for item in self.select.expressions if item.alias and self._value(item.this) == e), "")
+        shown = (item for item in self.select.expressions if item.alias and self._value(item.this) == e)
+        alias = next(map(alias_of, shown), "")
         name = alias or (e.name if isinstance(e, Column) else node.name if isinstance(node, exp.Column) else "")
         try:
             values = (
@@ -169,7 +204,7 @@ class _Question:
         return next(found for i in count(1) if (found := name if i == 1 else f"{name}_{i}") not in taken)
 
     def _show(self, i: int, item: exp.Expr) -> None:
-        node, alias = item.unalias(), item.alias
+        node, alias = item.unalias(), alias_of(item)
         if is_aggregate(node):
             found: list[tuple[str, Output]] = self._asked(node, alias)
         else:
@@ -201,7 +236,8 @@ class _Question:
                     raise self.text.bad(
                         node, f"A question may have at most {MOST_AGGREGATES} aggregates. Ask several questions."
                     )
-            found.append((called if alias else name, ReleasedColumn(name)))
+            column = ReleasedColumn(name)
+            found.append((called if alias else name, Comparison("=", column, ONE) if is_truth(node) else column))
         return found
 
     def _released(self, node: exp.Expr) -> Output | None:
@@ -254,29 +290,48 @@ class _Question:
         except BadQuestion as error:
             raise error if error.position else self.text.bad(node, error.reason) from None
 
-    def _ordered(self, node: exp.Expr) -> tuple[Output, bool]:
+    def _ordered(self, node: exp.Expr) -> list[tuple[Output, bool]]:
         if not isinstance(node, exp.Ordered):
             raise self.text.bad(node, "ORDER BY needs columns, with ASC or DESC.")
         only(self.text, node, "this", "desc", "nulls_first")
-        by, descending = node.this, bool(node.args.get("desc"))
-        if node.args.get("nulls_first"):
-            raise self.text.bad(node, "NULLS FIRST is not supported; missing values stand last.")
+        by, descending = self._by(node.this), bool(node.args.get("desc"))
+        first = [(Function("is_missing", by), True)] if node.args.get("nulls_first") else list[tuple[Output, bool]]()
+        return [*first, (by, descending)]
+
+    def _by(self, by: exp.Expr) -> Output:
+        """What a part of ORDER BY orders by."""
         if isinstance(by, exp.Literal) and not by.is_string:
             place = number(self.text, by, "A column to order by")
             if place.denominator != 1 or not 1 <= place <= len(self.outputs):
                 raise self.text.bad(by, f"ORDER BY needs a column from 1 to {len(self.outputs)}.")
-            return list(self.outputs.values())[int(place) - 1], descending
+            return list(self.outputs.values())[int(place) - 1]
         known = self._named(by) if isinstance(by, exp.Column) else None
-        return known or self._output(by), descending
+        return known or self._output(by)
 
     def _limit(self) -> int | None:
         node = self.select.args.get("limit")
         if node is None:
             return None
         if isinstance(node, exp.Fetch):
-            raise self.text.bad(node, "FETCH is not supported. Use LIMIT.")
+            return self._fetched(node)
+        if isinstance(node.expression, exp.Null | exp.Column) and node.expression.name.upper() in ("", "ALL"):
+            return None
         only(self.text, node, "expression")
-        most = number(self.text, node.expression, "LIMIT") if isinstance(node, exp.Limit) else Fraction(0)
-        if most.denominator != 1 or not 1 <= most <= 1 << 62:
-            raise self.text.bad(node, "LIMIT must be a whole number of at least 1.")
-        return int(most)
+        return self._whole(node.expression, "LIMIT")
+
+    def _fetched(self, node: exp.Fetch) -> int:
+        only(self.text, node, "direction", "count", "limit_options")
+        how = node.args.get("limit_options")
+        if how is not None:
+            only(self.text, how, "rows")
+        return self._whole(node.args["count"], "FETCH") if node.args.get("count") else 1
+
+    def _offset(self) -> int:
+        node = self.select.args.get("offset")
+        return self._whole(node.expression, "OFFSET") if node else 0
+
+    def _whole(self, node: exp.Expr, what: str) -> int:
+        rows = number(self.text, node, what)
+        if rows.denominator != 1 or not 0 <= rows <= 1 << 62:
+            raise self.text.bad(node, f"{what} must be a whole number of at least 0.")
+        return int(rows)
