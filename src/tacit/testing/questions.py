@@ -197,7 +197,8 @@ class Writer:
             case 13:
                 return f"{self.world.any(['BOOL_AND', 'BOOL_OR', 'EVERY'])}({self.condition(kinds, 1)})"
             case 14:
-                return f"COUNT(DISTINCT {self.world.any([e, *kinds.get('text', []), *kinds.get('category', [])])})"
+                how = self.world.any(["COUNT(DISTINCT {})", "APPROX_DISTINCT({})"])
+                return how.format(f"{self.world.any([e, *kinds.get('text', []), *kinds.get('category', [])])}")
             case 1:
                 return f"COUNT({e})"
             case 2:

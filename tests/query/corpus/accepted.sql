@@ -544,3 +544,21 @@ SELECT AVG(age) AS m FROM people ORDER BY m NULLS FIRST
 
 SELECT LN(age), COUNT(*) FROM people GROUP BY 1
 --> people(10) | by key_1 = lookup(age: 120) @1/131072 [120] in 3 | count = count()
+
+SELECT VAR_SAMP(age) FROM people
+--> people(10) | variance_age = variance(age), count_age = count(age) | show column_1 = ((variance_age * count_age) / (count_age - 1))
+
+SELECT STDDEV_SAMP(age) FROM people
+--> people(10) | variance_age = variance(age), count_age = count(age) | show column_1 = sqrt(((variance_age * count_age) / (count_age - 1)))
+
+SELECT VARIANCE_SAMP(age) FROM people
+--> people(10) | variance_age = variance(age), count_age = count(age) | show column_1 = ((variance_age * count_age) / (count_age - 1))
+
+SELECT "stddev_samp"(age) FROM people
+--> people(10) | variance_age = variance(age), count_age = count(age) | show column_1 = sqrt(((variance_age * count_age) / (count_age - 1)))
+
+SELECT APPROX_COUNT_DISTINCT(region) AS r, APPROX_DISTINCT(person_id) AS p, COUNT(DISTINCT (person_id)) AS q, COUNT(people.*) AS n FROM people
+--> people(10) | r = distinct(region), p = units(), n = count() | show r = r, p = p, q = p, n = n
+
+SELECT COUNT(*) AS n FROM people WHERE joined <= '2024-01-31T23:59:59.999Z'::timestamptz AND region LIKE '%' || 'or' || '%'
+--> people(10) where (((joined * 86400) <= 2024-01-31 23:59:59) and lookup(region: 2)) | n = count()

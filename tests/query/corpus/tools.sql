@@ -1,10 +1,13 @@
+-- Statements of the shapes that programs write, one in each line, by program.  What follows the semicolon is what comes of
+-- it: nothing if it has a price, `free` if public facts answer it, `refused rows` if it asks for what single people have.
+
 -- psql: a person at a terminal
 SELECT count(*) FROM people;
 SELECT region, count(*) FROM people GROUP BY region;
 SELECT region, count(*) FROM public.people GROUP BY 1 ORDER BY 2 DESC;
 SELECT avg(age), stddev_pop(age), min(age), max(age) FROM people;
 SELECT count(DISTINCT person_id) FROM people WHERE region = 'north';
-SELECT 1;
+SELECT 1; --free
 SELECT region FROM people GROUP BY region; --free
 SELECT DISTINCT region FROM people ORDER BY region; --free
 SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY spend) FROM people;
@@ -24,7 +27,7 @@ SELECT max(spend) FROM people WHERE person_id = 17; --refused rows
 
 -- pgjdbc and DBeaver
 SELECT COUNT(*) AS "ROWCOUNT" FROM "public"."people"
-SELECT x.region, count(x.*) FROM public.people x GROUP BY x.region; --refused
+SELECT x.region, count(x.*) FROM public.people x GROUP BY x.region
 SELECT count(1) FROM public.people x WHERE x.age >= 18 AND x.age < 65
 SELECT p.region AS "Region", p.member AS "Member", count(*) AS "Count" FROM public.people p GROUP BY p.region, p.member ORDER BY p.region, p.member
 SELECT x.* FROM public.people x; --refused rows
@@ -92,7 +95,7 @@ SELECT "people"."region" AS "region" FROM "public"."people" "people" GROUP BY 1 
 SELECT * FROM "public"."people" LIMIT 0; --free
 SELECT "people"."region" AS "region", PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY "people"."spend") AS "med:spend:ok" FROM "public"."people" "people" WHERE (("people"."joined" >= (DATE '2023-01-01')) AND ("people"."joined" < (DATE '2024-01-01'))) GROUP BY 1
 SELECT DATE_TRUNC( 'QUARTER', CAST("people"."joined" AS TIMESTAMP) ) AS "tqr:joined:ok", "people"."region" AS "region", SUM("people"."spend") AS "sum:spend:ok" FROM "public"."people" "people" WHERE ("people"."region" IN ('north', 'south')) GROUP BY 1, 2
-SELECT STDDEV_SAMP("people"."age") AS "std:age:ok" FROM "public"."people" "people"; --refused
+SELECT STDDEV_SAMP("people"."age") AS "std:age:ok" FROM "public"."people" "people"
 SELECT LEFT("people"."region", 1) AS "first", RIGHT("people"."region", 2) AS "last", COUNT(1) AS "n" FROM "public"."people" "people" GROUP BY 1, 2
 SELECT TO_CHAR("people"."joined", 'FMDay') AS "wd", COUNT(1) AS "n" FROM "public"."people" "people" GROUP BY 1
 
@@ -139,13 +142,11 @@ SELECT ARRAY_AGG("t0"."age") AS "ages" FROM "people" AS "t0"; --refused rows
 SELECT * FROM "people" AS "t0" LIMIT 5; --refused rows
 
 -- dbt and people with editors
-select count(*) as n from (select * from public.people where false limit 0) as __dbt_sbq; --refused
 select * from (select region, age from public.people) as __dbt_sbq where false limit 0; --free
 with source as (select * from public.people), renamed as (select region, age, person_id from source) select region, count(*) as n from renamed group by 1
 with people_2024 as (select * from public.people where joined >= date '2024-01-01' and joined < date '2025-01-01') select region, count(distinct person_id) as persons from people_2024 group by region order by persons desc
 select count(*) as failures, count(*) <> 0 as should_warn, count(*) <> 0 as should_error from (select * from public.people where region is null) dbt_internal_test
 select region as unique_field, count(*) as n_records from public.people where region is not null group by region having count(*) > 1
-with all_values as (select region as value_field, count(*) as n_records from public.people group by region) select * from all_values where value_field not in ('north', 'south'); --refused
 select date_trunc('month', joined)::date as month, sum(spend) as revenue, count(distinct person_id) as buyers, sum(spend) / nullif(count(distinct person_id), 0) as per_buyer from public.people group by 1 order by 1
 with per_person as (select person_id, sum(spend) as total, count(*) as visits from public.people group by person_id) select avg(total) as mean_total, avg(visits) as mean_visits, count(*) as persons from per_person
 with per_person as (select person_id, region, sum(spend) as total from public.people group by 1, 2) select region, median(total) as typical from per_person group by region
@@ -162,4 +163,14 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1, delta = 1e-6, privacy_uni
 SELECT region, COUNT(*) AS n, DP_INTERVAL_LOW(n) AS low, DP_INTERVAL_HIGH(n) AS high FROM people GROUP BY region
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (error = 50) COUNT(*) AS n FROM people
 select note, count(*) from people group by note order by 2 desc limit 20
-select approx_count_distinct(person_id) from people; --refused
+select approx_count_distinct(person_id) from people
+select var_samp(age) as v, stddev_samp(age) as s from public.people
+select region, avg(age) as mean_age, stddev_samp(age) filter (where member) as sd from public.people group by region
+select count(*) from people where member is true and region is not null
+select floor(age / 5) * 5 as from_age, count(distinct person_id) as persons from people group by 1 order by 1
+select greatest(count(*), 0) as n, least(avg(age), 100) as a from people
+select date_part('year', joined) as y, date_part('month', joined) as m, count(*) from people group by 1, 2
+select count(*) from people where joined >= date_trunc('year', current_date)
+select quantile(spend, 0.25) as q1, quantile(spend, 0.75) as q3 from people
+select region, mode() within group (order by age) as typical from people group by region
+select sum(power(age, 2)) as squares, sum(abs(age - 40)) as away from people

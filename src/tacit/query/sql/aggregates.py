@@ -1,7 +1,7 @@
 """The aggregates of SQL.
 
     COUNT(*), COUNT(x), COUNT(DISTINCT unit), COUNT(DISTINCT x), COUNT_IF(c), SUM, AVG
-    VARIANCE, VAR_POP, STDDEV, STDDEV_POP     of the population; VAR_SAMP and STDDEV_SAMP are refused
+    VARIANCE, VAR_POP, STDDEV, STDDEV_POP     of the population; VAR_SAMP, STDDEV_SAMP from it and the count, for free
     MEDIAN, QUANTILE(x, q), PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x)    also PERCENTILE_DISC, APPROX_QUANTILE
     MIN, MAX                                  the quantiles at 1% and 99%: the extremes themselves are one person's
     BOOL_AND, EVERY, BOOL_OR                  likewise: whether at least 99%, or more than 1%, of all values are true
@@ -43,6 +43,7 @@ from ..values.coercion import kind_of
 from ..values.nodes import Column, Expression
 from .allowlist import number, only, unsupported
 from .from_clause import From, Scope
+from .lexer import Text
 
 EVERY = "EVERY"  # which the parser knows by its name alone
 SIMPLE: dict[type[exp.Expr], Callable[[Argument], UnboundAggregate]] = {
@@ -57,6 +58,23 @@ SIMPLE: dict[type[exp.Expr], Callable[[Argument], UnboundAggregate]] = {
     exp.Max: max_,
     exp.Mode: mode,
 }
+
+
+def is_sample(text: Text, node: exp.Expr) -> bool:
+    """Whether an aggregate is VAR_SAMP or STDDEV_SAMP, which the parser takes for VARIANCE and STDDEV."""
+    inner = node.this if isinstance(node, exp.Filter) else node
+    of_sample = isinstance(inner, exp.Variance | exp.Stddev) and text.word(inner).strip('"`').endswith("_SAMP")
+    return of_sample or isinstance(inner, exp.StddevSamp)
+
+
+def sample_of(node: exp.Expr) -> tuple[exp.Expr, exp.Expr, bool]:
+    """The variance of the population and the count of the same values, and whether its root is asked for."""
+    inner = node.this if isinstance(node, exp.Filter) else node
+    made = []
+    for kind in (exp.VariancePop, exp.Count):
+        each: exp.Expr = kind(this=inner.this.copy())
+        made.append(exp.Filter(this=each, expression=node.expression.copy()) if node is not inner else each)
+    return made[0], made[1], not isinstance(inner, exp.Variance)
 
 
 def is_truth(node: exp.Expr) -> bool:
@@ -131,6 +149,8 @@ class AggregateReader:
             return SIMPLE[type(node)](self._of(node.this, kept))
         if isinstance(node, exp.Window):
             raise self.text.bad(node, unsupported(self.text, node))
+        if isinstance(node, exp.GroupConcat | exp.ArrayAgg | exp.AnyValue):
+            raise self.text.bad(node, "This would list values of single rows, which are people's. Count them instead.")
         raise self.text.bad(
             node, f"The aggregate {self.text.word(node)} is not supported. `tacit docs tables` lists those that are."
         )
@@ -146,19 +166,30 @@ class AggregateReader:
     def _count(self, count_of: exp.Expr, kept: Expression | None) -> UnboundAggregate:
         only(self.text, count_of, "this")
         node = count_of.this
+        if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):  # COUNT(p.*)
+            node = node.this
         match node:
             case exp.Star() | exp.Literal():
                 only(self.text, node, "this")
                 return count() if kept is None else count(_ones(kept))
-            case exp.Distinct(expressions=[only_one]) if self.source.is_unit(self.scope, only_one):
-                return units() if kept is None else units(_ones(kept))
             case exp.Distinct(expressions=[only_one]):
-                return distinct(self._of(only_one, kept))
+                return self._different(only_one, kept)
             case exp.Distinct():
                 raise self.text.bad(node, "Only one value can be counted DISTINCT. Use GROUP BY to count combinations.")
         if self.source.is_unit(self.scope, node):  # every row that is used has one
             return count() if kept is None else count(_ones(kept))
         return count(self._of(node, kept))
+
+    def _different(self, node: exp.Expr, kept: Expression | None) -> UnboundAggregate:
+        """The number of different values, or of units."""
+        node = node.unnest()
+        if self.source.is_unit(self.scope, node):
+            return units() if kept is None else units(_ones(kept))
+        return distinct(self._of(node, kept))
+
+    def _approximate(self, node: exp.Expr, kept: Expression | None) -> UnboundAggregate:
+        only(self.text, node, "this")
+        return self._different(node.this, kept)
 
     def _truth(self, node: exp.Expr, kept: Expression | None) -> UnboundAggregate:
         """BOOL_OR is the maximum of 0 and 1, and BOOL_AND the minimum: quantiles, as the extremes are one person's."""
@@ -211,6 +242,7 @@ READERS: dict[type[exp.Expr], Callable[[AggregateReader, Any, Expression | None]
     exp.PercentileCont: AggregateReader._quantile,
     exp.PercentileDisc: AggregateReader._quantile,
     exp.ApproxTopK: AggregateReader._top_k,
+    exp.ApproxDistinct: AggregateReader._approximate,
     exp.LogicalAnd: AggregateReader._truth,
     exp.LogicalOr: AggregateReader._truth,
 }

@@ -12,6 +12,7 @@ from .lexer import Text
 
 NOW = ("CURRENT_DATE", "CURRENT_DATETIME", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "NOW", "TODAY", "GETDATE", "CURDATE")
 _FORMATS = ("STRFTIME", "DATE_FORMAT", "FORMAT_DATE", "TO_CHAR", "FORMAT_TIMESTAMP")
+ROWS = "Single rows are people's, and are not shown. * can stand in COUNT(*), in a subquery, or with LIMIT 0."
 HARMLESS = ("big_int", "typed", "safe", "ignore_nulls", "_type", "nested", "is_string", "quoted", "dialect")
 
 
@@ -83,7 +84,7 @@ def unsupported(text: Text, node: exp.Expr) -> str:
         case exp.Placeholder() | exp.Parameter():
             return "Parameters are not supported. Write the value."
         case exp.Star():
-            return "* can stand only in COUNT(*) and in a subquery."
+            return ROWS
         case exp.Distinct():
             return "DISTINCT is supported only in COUNT(DISTINCT unit)."
         case exp.DateDiff() | exp.TimestampDiff():

@@ -49,6 +49,7 @@ MONTHS = {"month": 1, "mon": 1, "quarter": 3, "year": 12, "decade": 120}
 NOW = (exp.CurrentTimestamp, exp.Localtimestamp)
 LATELY = "It would make a new question of every second. Write CURRENT_DATE, or DATE_TRUNC('day', NOW())."
 BAD_INTERVAL = "An interval must be like INTERVAL '3 months' or INTERVAL '1 day 12 hours'."
+_FRACTION = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:]{8})\.[0-9]{1,9}(Z|[+-][0-9:]{2,5})?")
 _AMOUNTS = re.compile(r"\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s*([a-z]+)\s*", re.IGNORECASE)
 
 
@@ -150,6 +151,21 @@ def moved(rows: RowReader, node: exp.Expr) -> Expression:
     if not seconds:
         return a
     return build.add(a, build.constant(sign * seconds / (DAY if a.domain.kind == "date" else 1)))
+
+
+def whole_seconds(node: exp.Expr) -> exp.Expr:
+    """t <= 23:59:59.999 as t <= 23:59:59, and likewise for >: every timestamp of a row has whole seconds."""
+    time = node.expression
+    while isinstance(time, exp.Paren | exp.Cast):
+        time = time.this
+    if not isinstance(node, exp.LTE | exp.GT) or not isinstance(time, exp.Literal) or not time.is_string:
+        return node
+    if (found := _FRACTION.fullmatch(str(time.this))) is None:
+        return node
+    whole = node.copy()
+    for literal in whole.expression.find_all(exp.Literal):
+        literal.set("this", found[1] + (found[2] or ""))
+    return whole
 
 
 def _interval(rows: RowReader, node: exp.Expr) -> tuple[int, Fraction]:

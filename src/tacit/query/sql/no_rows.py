@@ -22,7 +22,7 @@ from ..select.query import Aggregate, Key, Query
 from ..values.column_types import BAD_NAME, written
 from ..values.domain import BOOLEAN, ValueDomain, category, number
 from ..values.nodes import Constant
-from .aggregates import AggregateReader, is_aggregate, is_truth
+from .aggregates import AggregateReader, is_aggregate, is_sample, is_truth, sample_of
 from .allowlist import only
 from .from_clause import From, Scope, alias_of, same
 from .outputs import OutputReader
@@ -82,7 +82,9 @@ class NoRows:
             yield alias_of(item) or node.name, self._key(category(""))
             return
         output = self.shown.read(node)
-        name = self.asked.read(node).name if is_aggregate(node) else node.name if isinstance(node, exp.Column) else ""
+        name = node.name if isinstance(node, exp.Column) else ""
+        if is_aggregate(node) and not is_sample(self.text, node):
+            name = self.asked.read(node).name
         yield alias_of(item) or name or f"column_{i + 1}", output
 
     def _all(self, node: exp.Expr) -> Iterator[tuple[str, Output]]:
@@ -110,6 +112,7 @@ class NoRows:
         return self._key(self.rows.read(node).domain)
 
     def _aggregate(self, node: exp.Expr) -> Output:
+        node = sample_of(node)[0] if is_sample(self.text, node) else node
         try:
             wanted = self.asked.read(node)
             of = wanted.of.expression if isinstance(wanted.of, Argument) else None

@@ -20,7 +20,7 @@ from ..select.outputs import (
     OutputValue,
     chain,
 )
-from .allowlist import digits, flat, literal, number, only, unsupported
+from .allowlist import ROWS, digits, flat, literal, number, only, unsupported
 from .lexer import Text
 from .row_expressions import CASTS, COMPARISONS, OF_ROWS
 
@@ -68,6 +68,8 @@ class OutputReader:
             return Function(FUNCTIONS[kind], self.read(node.this))
         if kind in COMPARISONS:
             return _compared(COMPARISONS[kind], *self._two(node))
+        if kind is exp.Column and isinstance(node.this, exp.Star):
+            raise self.text.bad(node, ROWS)
         if kind is exp.Column:
             raise self.text.bad(node, f"{node.name[:40]!r} is a column of single rows. Aggregate it, or GROUP BY it.")
         if kind in OF_ROWS:

@@ -3,9 +3,11 @@
 A parser turns the text into a tree, and only nodes that a reader knows become parts of the `Query`; any other node is
 refused with its line, its column and the reason.  No text of the question ever reaches an engine.
 
-    lexer             tokens, positions, and the options of SELECT WITH DIFFERENTIAL_PRIVACY
+    parameters        $1, ? and :name, before anything else
+    lexer             tokens and positions
+    options           the options of SELECT WITH DIFFERENTIAL_PRIVACY
     allowlist         the clauses that a node may have, and the constants in it
-    row_expressions   expressions over one row
+    row_expressions   expressions over one row; dates in `calendar`, labels in `texts`
     from_clause       tables, joins and names
     subqueries        subqueries, which keep the unit
     aggregates        aggregates
@@ -36,11 +38,11 @@ from ..relation.condition_ranges import Work
 from ..relation.key_values import MOST_CELLS
 from ..select.aggregates import Argument
 from ..select.output_types import OutputType, OutputTypes, of_aggregate, of_domain
-from ..select.outputs import Comparison, Function, Output, ReleasedColumn, moderate
+from ..select.outputs import Arithmetic, Comparison, Function, Output, ReleasedColumn, moderate
 from ..select.query import MOST_AGGREGATES, Aggregate, Key, Query
 from ..values.column_types import BAD_NAME, written
 from ..values.nodes import Column, Expression
-from .aggregates import AggregateReader, is_aggregate, is_truth
+from .aggregates import AggregateReader, is_aggregate, is_sample, is_truth, sample_of
 from .allowlist import number, only, unsupported
 from .from_clause import NO_TABLE, From, Scope, alias_of, same
 from .lexer import UNREADABLE, Text
@@ -205,8 +207,10 @@ class _Question:
 
     def _show(self, i: int, item: exp.Expr) -> None:
         node, alias = item.unalias(), alias_of(item)
-        if is_aggregate(node):
-            found: list[tuple[str, Output]] = self._asked(node, alias)
+        if is_sample(self.text, node):
+            found: list[tuple[str, Output]] = [(alias or f"column_{i + 1}", self._sample(node))]
+        elif is_aggregate(node):
+            found = self._asked(node, alias)
         else:
             output = self._output(node)
             name = output.name if isinstance(output, ReleasedColumn) else f"column_{i + 1}"
@@ -217,6 +221,13 @@ class _Question:
             if name in self.outputs:
                 raise self.text.bad(item, f"Two columns of the answer are called {name[:40]!r}. Rename one of them.")
             self.outputs[name] = output
+
+    def _sample(self, node: exp.Expr) -> Output:
+        """VAR_SAMP and STDDEV_SAMP: the variance of the population times n / (n - 1), for n values."""
+        population, number_of, deviation = sample_of(node)
+        (_, variance), (_, n) = (self._asked(each)[0] for each in (population, number_of))
+        of_sample = Arithmetic("/", Arithmetic("*", variance, n), Arithmetic("-", n, ONE))
+        return Function("sqrt", of_sample) if deviation else of_sample
 
     def _asked(self, node: exp.Expr, alias: str = "") -> list[tuple[str, Output]]:
         """The released columns of an aggregate, and their names; an aggregate that occurs twice is bought once."""
@@ -242,6 +253,8 @@ class _Question:
 
     def _released(self, node: exp.Expr) -> Output | None:
         """The released column that a part of the question is, if it is one."""
+        if is_sample(self.text, node):
+            return self._sample(node)
         if is_aggregate(node):
             found = self._asked(node)
             if len(found) > 1:

@@ -99,7 +99,7 @@ class RowReader:
         if kind in calendar.PARTS_OF:
             return calendar.part(self, node, calendar.PARTS_OF[kind], self.this(node))
         if kind in COMPARISONS:
-            return build.compare(COMPARISONS[kind], *self._two(node))
+            return build.compare(COMPARISONS[kind], *self._two(calendar.whole_seconds(node)))
         if kind in BINARY:
             if isinstance(node, exp.Add | exp.Sub) and isinstance(node.expression, exp.Interval):
                 return calendar.moved(self, node)
@@ -201,9 +201,10 @@ class RowReader:
 
     def _like(self, node: exp.Expr) -> Expression:
         only(self.text, node, "this", "expression", "negate")
-        if not isinstance(node.expression, exp.Literal) or not node.expression.is_string:
+        made = self.read(node.expression)
+        if not isinstance(made, Constant) or made.domain.kind != "category" or made.value is None:
             raise self.text.bad(node.expression, "The pattern of LIKE must be a constant text.")
-        a, pattern = self.listed(node.this), str(node.expression.this)
+        a, pattern = self.listed(node.this), made.domain.labels[int(made.value)]
         if isinstance(node, exp.ILike):
             self.text.looks_up(len(a.domain.labels))
             a, pattern = build.recased(a, str.lower), pattern.lower()
