@@ -18,7 +18,7 @@ from ..query.plan.accuracy import chosen_label, chosen_quantile
 from ..query.plan.compiler import read_columns
 from ..query.plan.offer import promise
 from ..query.relation.relation import scans
-from ..query.select.outputs import ColumnEstimate, ReleasedColumn, released
+from ..query.select.outputs import ColumnEstimate, Function, ReleasedColumn, released
 from ..query.values.domain import Label
 from .provenance import REHEARSAL
 
@@ -28,13 +28,15 @@ if TYPE_CHECKING:
     from .release import Release
 
 _MAX_ROWS = 40  # of a table in text
+ENDS = ("low", "high")  # of an interval: they have none of their own
 _UNCLAMPED = ("count", "units", "distinct", "top")
 _MAX_PLAIN = 1e21  # numbers below it are written without an exponent
 
 
 def _with_ends(release: Release) -> Iterator[tuple[str, ColumnEstimate, list[Any]]]:
     """Each column, followed by the ends of its intervals if it is noisy; a quantile or mode has no interval."""
-    taken, noisy = set(release.names), release.noisy_names - release.ranks().keys()
+    ends = {name for name, output in release.query.outputs if isinstance(output, Function) and output.name in ENDS}
+    taken, noisy = set(release.names), release.noisy_names - release.ranks().keys() - ends
     for name, c in release.columns.items():
         yield name, c, c.tolist()
         if c.kind in ("integer", "real") and name in noisy:
