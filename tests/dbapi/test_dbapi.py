@@ -6,20 +6,15 @@ import os
 import subprocess
 import sys
 import warnings
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from sqlglot import Dialect, TokenType
 
 import tacit
-from tacit import BadParameter, Budget, Curator, Table, dbapi
-from tacit.query.sql.parameters import bind, literal
+from tacit import Budget, Curator, Table, dbapi
 
 SCHEMA = """
 [table]
@@ -171,48 +166,10 @@ def test_a_question_with_parameters_is_the_question_with_its_values(connection, 
     assert curator.remaining == Fraction(19, 2)
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (None, "NULL"),
-        (True, "TRUE"),
-        (7, "7"),
-        (-7, "(-7)"),
-        (0.1, "0.1"),
-        (1e-7, "0.0000001"),
-        (-2.5, "(-2.5)"),
-        (Decimal("1E+3"), "1000"),
-        (Fraction(1, 3), "(1 / 3)"),
-        (dt.date(2026, 11, 3), "DATE '2026-11-03'"),
-        (dt.datetime(2026, 11, 3, 4, 5), "TIMESTAMP '2026-11-03 04:05:00'"),
-        ("a'b", "'a''b'"),
-    ],
-)
-def test_literals(value, text):
-    assert literal(value) == text
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), b"x", object(), [1], dt.datetime.now(dt.UTC)])
-def test_what_is_no_value_of_a_question_is_refused(value):
-    with pytest.raises(BadParameter, match="parameter must be"):
-        bind("SELECT ?", (value,))
-
-
-def test_each_place_has_a_value_and_each_value_a_place():
-    assert bind("SELECT '?', \"?\", ? -- ?", (1,)) == "SELECT '?', \"?\", 1 -- ?"
-    assert bind("SELECT a::int, :a", {"a": 1}) == "SELECT a::int, 1"
-    for text, values in (("SELECT ?", ()), ("SELECT ? + ?", (1,)), ("SELECT :a", {"b": 1}), ("SELECT :a", (1,))):
-        with pytest.raises(BadParameter):
-            bind(text, values or {"": 0})
-    with pytest.raises(BadParameter, match="no place for parameter 2"):
-        bind("SELECT $1", (1, 2))
-
-
-@given(st.text(), st.sampled_from(["SELECT ?", "SELECT $1 -- '", "SELECT /* ' */ ?"]))
-def test_a_text_is_one_literal_whatever_it_holds(value, text):
-    tokens = Dialect().tokenize(bind(text, (value,)))
-    assert [token.token_type for token in tokens] == [TokenType.SELECT, TokenType.STRING]
-    assert tokens[1].text == value
+def test_parameters_that_cannot_be_used_are_refused_with_a_sentence(connection):
+    for parameters in ([float("nan")], [b"x"], [1, 2], {"age": 3}):
+        with pytest.raises(dbapi.ProgrammingError, match=r"parameter|value"):
+            connection.execute("SELECT COUNT(*) AS n FROM visits WHERE age < ?", parameters)
 
 
 def test_public_functions_are_documented():

@@ -51,6 +51,8 @@ def query(q: Query) -> str:
         parts.append("order " + ordered(q.order))
     if q.limit is not None:
         parts.append(f"limit {q.limit}")
+    if q.offset:
+        parts.append(f"offset {q.offset}")
     return " | ".join((*parts, *map(selection, q.then)))
 
 
@@ -66,6 +68,8 @@ def selection(s: Selection) -> str:
         parts.append("order " + ordered(s.order))
     if s.limit is not None:
         parts.append(f"limit {s.limit}")
+    if s.offset:
+        parts.append(f"offset {s.offset}")
     return " ".join(parts)
 
 

@@ -54,8 +54,9 @@ def cost(account: Account, loss: Loss) -> Amount:
 class PendingReceipt:
     """Remembers the accounts before a purchase, and writes its receipt afterwards."""
 
-    def __init__(self, curator: Curator | RemoteCurator, relation: Relation) -> None:
-        curator.read_tables()  # a table that has changed is looked at as a whole
+    def __init__(self, curator: Curator | RemoteCurator, relation: Relation, *, reads: bool = True) -> None:
+        if reads:
+            curator.read_tables()  # a table that has changed is looked at as a whole
         self.curator, self.before, self.newest = curator, curator.accounts(relation), curator.newest
 
     def receipt(self, entry: int | None = None, **typed: str | None) -> Receipt:

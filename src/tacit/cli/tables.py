@@ -223,20 +223,21 @@ def ask(
         if column is not None and column not in columns:
             says = "" if columns else "Pass --plot too: --column chooses the column to plot."
             raise BadParameter("column", column, f"one of {', '.join(columns)}", says=says)
-        pending = PendingReceipt(curator, query.relation)
+        pending = PendingReceipt(curator, query.relation, reads=not query.public)
         if len(curator.budget.sums) > 1:  # in a single currency a guarantee is its own price
             with suppress(TacitError):  # a question that would be refused now may have been bought before
                 print_surcharge(curator.offer(options.question, **options.terms).surcharge)
         release = curator.ask(options.question, fresh=fresh, **options.terms)
         receipt = pending.receipt(release.provenance.entry, epsilon=options.epsilon, rho=options.rho)
+        bill = "Free, for everybody and always." if query.public else str(receipt)
     if as_json:
         print_json({**json.loads(release.to_json()), "card": release.card(), "bill": receipt.facts()})
     elif as_csv:
         sys.stdout.write(release.to_csv())
-        error_console.print(escape(str(receipt)), soft_wrap=True)
+        error_console.print(escape(bill), soft_wrap=True)
     else:
         console.print(escape(str(release)), soft_wrap=True)
-        console.print(escape(str(receipt)), soft_wrap=True)
+        console.print(escape(bill), soft_wrap=True)
     if place is not None:
         save_plot(release.plot(column), place, error_console if as_json or as_csv else console)
 

@@ -131,7 +131,7 @@ class RemoteCurator(QuestionReader):
         if not isinstance(offer, Offer):
             raise BadParameter("offer", offer, "an offer of this curator")
         who = self.who(analyst)
-        return bool(offer.bought) or self.questions_left(offer, analyst=who) > 0
+        return offer.free or bool(offer.bought) or self.questions_left(offer, analyst=who) > 0
 
     def questions_left(
         self, question: QuestionLike | Offer, *, analyst: str | None = None, **terms: Unpack[Terms]

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 from .. import storage
 from ..core.accounting.budget import Budget
+from ..core.accounting.loss import zero
 from ..core.errors import LedgerConflict, reading
 from ..core.purpose import Purpose
 from ..core.randomness import Source
 from ..ledger import Charge
 from ..query.plan.calibration import Step
 from ..query.plan.compiler import Compiled
-from ..query.plan.draw import draw
+from ..query.plan.draw import Drawn, draw
 from ..query.plan.offer import Offer
 from ..query.relation.relation import scans
 from ..query.select.query import Query
-from ..release import Provenance, Release
+from ..release import Provenance, Release, versions
 from .identity import draw as named_draw
 from .purchase import Admit, Draw, Order, Parts, Priced, Read
 from .questions import identities
@@ -46,7 +48,7 @@ class Asked:
 
     def charge(self, registration: Registration, analyst: str, fresh: bool | str = False) -> Charge | None:
         """The charge by which the question, or a named draw of it, was bought before."""
-        if fresh is True or not registration.sold:
+        if fresh is True or self.query.public or not registration.sold:
             return None
         return registration.ledger.find(*self.keys(registration, analyst, fresh))
 
@@ -88,6 +90,13 @@ class Asked:
             prepare=prepare,
             fresh=fresh is True,
         )
+
+    def public_release(self, registration: Registration) -> Release:
+        """The answer, where public facts are all it takes: no data are read, and nothing is charged or kept."""
+        budget, beta = registration.ledger.budget, self.terms["beta"]
+        offer = Offer(self.query, self.compiled.plan, (), (), zero, Fraction(0), budget, beta)
+        origin = registration.origin(self.query.relation, self.text, versions())
+        return Release.of(offer, Drawn(None, (), seeded=False), origin)
 
     def release(self, stored: bytes) -> Release:
         """The release that was stored: the one that was just drawn, or another's, which was stored before."""

@@ -127,7 +127,7 @@ class Curator(QuestionReader):
         if not isinstance(offer, Offer):
             raise BadParameter("offer", offer, "an offer of this curator")
         who = self.who(analyst)
-        return bool(offer.bought) or self.questions_left(offer, analyst=who) > 0
+        return offer.free or bool(offer.bought) or self.questions_left(offer, analyst=who) > 0
 
     def accounts(self, relation: Relation | None = None) -> list[tuple[Budget, list[Amounts]]]:
         """The budgets that a purchase about these rows, or about all, is paid from, each with what is spent of it."""
@@ -226,16 +226,14 @@ class Curator(QuestionReader):
     ) -> Release:
         """Buy an answer, once: asked again, the question is free; `fresh` buys another draw.
 
-        A text as `fresh` names that draw: asked again by the same analyst, it is free too.  Give one of these:
-            epsilon     what the answer alone guarantees: epsilon-differential privacy, or with delta (epsilon, delta)-
-            share       how much of the budget it may take, as a fraction: 0.1 is a tenth
-            rho         what the answer alone guarantees in zCDP
-            error       the largest error of each count and sum, or of means alone where the number of rows is public
-            relative    the largest error as a share of the table's public size
-        and perhaps delta, beta and analyst, all as for `offer`, which says beforehand what an answer takes.
+        A text as `fresh` names that draw: asked again by the same analyst, it is free too.  So is a question that
+        public facts answer.  Give the terms of `offer`, which says beforehand what an answer takes: one of epsilon,
+        share, rho, error and relative, and perhaps delta, beta and analyst.
         """
         arrived = self.pace.arrival()
         asked, who = self._asked(question, terms), self.who(analyst)
+        if asked.query.public:
+            return asked.public_release(self._registration)
         order = asked.order(
             self._registration,
             lambda parts: self._offer(asked, who, parts),
@@ -362,7 +360,7 @@ class Curator(QuestionReader):
         """The offer; with a budget of two sums, or keys to be chosen, after what is spent on these parts."""
         schemas, least_share = self.schemas, self.ledger.least_share
         facts: dict[str, Any] = {"schemas": schemas, "compiled_query": asked.compiled, "least_share": least_share}
-        if len(self.budget.sums) == 1 and not asked.compiled.plan.chosen:
+        if asked.query.public or (len(self.budget.sums) == 1 and not asked.compiled.plan.chosen):
             return offer(asked.query, self.budget, **facts, **asked.terms)
         (_, spent), *allowed = self.ledger.accounts(who, parts)
         allowance = allowed[0] if allowed else None

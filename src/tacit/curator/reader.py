@@ -6,6 +6,7 @@ Whoever knows the public schemas can read a question: the curator itself, and a 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -45,8 +46,12 @@ class QuestionReader:
 
     @cached_property
     def _parse(self) -> Callable[[str], parser.Parsed]:
-        """The parser, which remembers the last texts: one question is often asked at several prices."""
-        return lru_cache(_MAX_REMEMBERED)(lambda text: parser.parse(text, self.tables, self.public))
+        """The parser, which remembers the last texts: one question is often asked at several prices.
+
+        A text that names the current date is another question on another day.
+        """
+        parse = lru_cache(_MAX_REMEMBERED)(lambda text, today: parser.parse(text, self.tables, self.public, today))
+        return lambda text: parse(text, datetime.now(UTC).date())
 
     @cached_property
     def _compiled(self) -> Callable[[Query], Compiled]:

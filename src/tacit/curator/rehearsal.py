@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from threading import Lock
 
 from ..engines.base import Engine
 from ..engines.registry import engine_for
-from ..query.plan.draw import draw
+from ..query.plan.draw import Drawn, draw
 from ..query.plan.offer import Offer
 from ..query.python.table import DeclaredTable
 from ..release import Provenance, Release
@@ -23,7 +24,12 @@ class Rehearsal:
         self._rows = 0
 
     def release(self, offer: Offer, provenance: Provenance, rows: int) -> Release:
-        """One draw for an offer on so many rows of each table; what was drawn before has no say in it."""
+        """One draw for an offer on so many rows of each table; what was drawn before has no say in it.
+
+        What public facts answer is no rehearsal: the answer is the true one.
+        """
+        if offer.free:
+            return Release.of(offer, Drawn(None, (), seeded=False), replace(provenance, rehearsal=False))
         with self._lock:
             answer = self._holding(rows).answer(offer.plan)
         return Release.of(offer, draw(offer, answer), provenance)

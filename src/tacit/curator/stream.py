@@ -178,8 +178,11 @@ class Stream:
         ):
             raise BadQuestion("A stream answers one count, without groups and without a price of its own.")
         counted, shown = [ReleasedColumn(name) for name, _ in query.aggregates], [output for _, output in query.outputs]
-        if shown != counted or query.having is not None or query.order or query.limit is not None or query.then:
-            raise BadQuestion("A stream answers a plain count, without arithmetic on it, HAVING, ORDER BY or LIMIT.")
+        cut = query.limit is not None or query.offset or query.then
+        if shown != counted or query.having is not None or query.order or cut:
+            raise BadQuestion(
+                "A stream answers a plain count, without arithmetic on it, HAVING, ORDER BY, LIMIT or OFFSET."
+            )
         if plan.distance(plan.measures[0]).linf > self.mechanism.sensitivity.linf:
             raise BadQuestion(
                 "One unit can move this count by more than the stream was opened for. Ask about the first table alone."

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from ..core.parameters import rational
 from ..query.plan.answer_schema import answer_schema
-from ..query.sql.parameters import Parameters, bind
+from ..query.sql.parameters import Values, bound
 from ..release.export import sentence
 from . import errors
 from .errors import InterfaceError, NotSupportedError, ProgrammingError, translated
@@ -69,12 +69,12 @@ class Cursor:
     description: tuple[tuple[str, str, None, None, None, None, bool | None], ...] | None
     rowcount: int
 
-    def execute(self, statement: str, parameters: Parameters = ()) -> Self:
+    def execute(self, statement: str, parameters: Values = ()) -> Self:
         """Answer one statement; `?` and `$1` take a sequence of values, `:name` a mapping."""
         self._check_open()
         self._forget()
         with translated():
-            text = bind(statement, parameters) if parameters else statement
+            text = bound(statement, parameters) if parameters else statement
             if setting := _SET.fullmatch(text):
                 self._set(setting[1].lower(), setting[2] or setting[3])
             elif not _NOTHING.fullmatch(text):
@@ -113,7 +113,7 @@ class Cursor:
         kept = {k: v for k, v in self.connection.terms.items() if name not in PRICES or k not in PRICES}
         self.connection.terms = cast("Terms", {**kept, name: number})
 
-    def executemany(self, statement: str, several: Sequence[Parameters]) -> None:
+    def executemany(self, statement: str, several: Sequence[Values]) -> None:
         """Refuse: a list of questions has a list of answers, and a cursor keeps one."""
         raise NotSupportedError("Each question has an answer of its own. Call execute for each.")
 

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 EACH = "for each value separately, with this confidence"
 DELTAS = ("1e-6", "1e-9", "1e-12")
 _SEEDED = "seeded, for tests only: not private"
-_ERROR_UNITS = {"count": "rows", "units": "units", "quantile": "ranks", "top": "rows", "variance": "squared values"}
+_ERROR_UNITS = {"count": "rows", "units": "units", "distinct": "different values", "quantile": "ranks", "top": "rows"}
+_ERROR_UNITS |= {"variance": "squared values"}
 
 
 def card(release: Release) -> dict[str, Any]:

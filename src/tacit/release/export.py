@@ -18,7 +18,7 @@ from ..query.plan.accuracy import chosen_label, chosen_quantile
 from ..query.plan.compiler import read_columns
 from ..query.plan.offer import promise
 from ..query.relation.relation import scans
-from ..query.select.outputs import ColumnEstimate
+from ..query.select.outputs import ColumnEstimate, Function
 from ..query.values.domain import Label
 from .provenance import REHEARSAL
 
@@ -28,12 +28,15 @@ if TYPE_CHECKING:
     from .release import Release
 
 _MAX_ROWS = 40  # of a table in text
+ENDS = ("low", "high")  # of an interval: they have none of their own
+_UNCLAMPED = ("count", "units", "distinct", "top")
 _MAX_PLAIN = 1e21  # numbers below it are written without an exponent
 
 
 def _with_ends(release: Release) -> Iterator[tuple[str, ColumnEstimate, list[Any]]]:
     """Each column, followed by the ends of its intervals if it is noisy; a quantile or mode has no interval."""
-    taken, noisy = set(release.names), release.noisy_names - release.ranks().keys()
+    ends = {name for name, output in release.query.outputs if isinstance(output, Function) and output.name in ENDS}
+    taken, noisy = set(release.names), release.noisy_names - release.ranks().keys() - ends
     for name, c in release.columns.items():
         yield name, c, c.tolist()
         if c.kind in ("integer", "real") and name in noisy:
@@ -172,6 +175,8 @@ def sentence(release: Release, shown: str = "in brackets ") -> str:
 
     `shown` says where the intervals are.
     """
+    if release.query.public:
+        return "This answer follows from public facts alone: nothing was read, and nothing was charged."
     confidence = f"{float(100 * (1 - release.beta)):g} %"
     units = " and ".join(sorted({unit for _, unit, _ in release.provenance.tables})) or "unit"
     chosen, sentences = release.ranks(release.beta), list[str]()
@@ -218,7 +223,7 @@ def _closed(ends: tuple[Label, Label]) -> str:
 def clamped(release: Release) -> dict[str, tuple[Label, Label]]:
     """The columns whose values are summed or ranked, each with the bounds that its values are clamped to."""
     q, bounds = release.query, {}
-    added = (a.expression for _, a in q.aggregates if a.expression and a.kind not in ("count", "units", "top"))
+    added = (a.expression for _, a in q.aggregates if a.expression and a.kind not in _UNCLAMPED)
     for column in (column for e in added for column in read_columns(q.relation, e)):
         d = column.domain
         if d.declared and d.kind in ("number", "date", "timestamp"):

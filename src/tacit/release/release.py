@@ -90,7 +90,7 @@ class Release:
     def nonnegative(self) -> Release:
         """This release with negative counts replaced by zero: free of charge, and no farther from the truth."""
         now = self._estimates(float(self.beta))
-        counts = [name for name, recipe in self.recipes if recipe.kind in ("count", "units")]
+        counts = [name for name, recipe in self.recipes if recipe.kind in ("count", "units", "distinct")]
         return self.revise(
             {name: [max(0, int(v)) for v in now[name].values] for name in counts}, "negative values set to zero"
         )
@@ -244,7 +244,7 @@ class Release:
         for name, _, values in self.revised:
             if name in estimates:
                 now, low, high = np.array(values, np.int64), estimates[name].lower, estimates[name].upper
-                if recipes[name].kind in ("count", "units"):
+                if recipes[name].kind in ("count", "units", "distinct"):
                     low, high = (np.maximum(end, np.minimum(now, 0)) for end in (low, high))
                 low, high = np.minimum(low, now), np.maximum(high, now)
                 estimates[name] = replace(estimates[name], values=now, lower=low, upper=high, sum_error=None)

@@ -24,7 +24,7 @@ from ..core.errors import EngineError
 from ..engines.base import Engine, EngineAnswer
 from ..engines.keyed_hash import Coefficients, P, Q, coefficients
 from ..engines.rows.reference import Reference
-from ..query.plan.plan import BinCounts, Measure, QueryPlan, RowCount, Total, UnitCount
+from ..query.plan.plan import BinCounts, Measure, QueryPlan, RowCount, Total, UnitCount, ValueCount
 from ..query.python.table import Table
 from ..query.relation import build
 from ..query.relation.relation import Cohort, Where
@@ -147,7 +147,7 @@ def computes_in_every_width(factory: Factory, seed: int) -> int:
                 tuple(range(low - 9000, low + 9000, 3000)),
                 (low - 7000, low + 2, high),
             )
-            asked: list[Measure] = [RowCount(e), UnitCount(e), Total(e), Total(e, (-1, 1 << 40))]
+            asked: list[Measure] = [RowCount(e), UnitCount(e), ValueCount(e), Total(e), Total(e, (-1, 1 << 40))]
             asked += [BinCounts(e, edges) for edges in bins]
             for values in world.r.sample([consecutive, sparse, many, None], 2):
                 plan = QueryPlan(scan, (Key("k", e, values),), tuple(asked), world.any([None, 1]))
@@ -331,6 +331,7 @@ def reads_what_is_written(factory: Factory, seed: int) -> int:
     since = [build.subtract(x[name], build.constant(datetime.date(1970, 1, 1))) for name in "dem"]
     numbers = [x["n"], x["r"], *since]
     measures: list[Measure] = [UnitCount(), *map(RowCount, x.values()), *map(Total, numbers)]
+    measures += map(ValueCount, x.values())
     keys: list[Any] = [(), (Key("s", x["s"], None),), (Key("b", x["b"], (0, 1)), Key("c", x["c"], (0, 1, 2)))]
     with engine(Reference, [table], key) as reference, engine(factory, [table], key) as tested:
         for by in keys:

@@ -54,7 +54,13 @@ AROUND += [
     "SELECT DISTINCT a0 FROM ({}) AS x",
     "WITH x AS ({}) SELECT a0 > 3 AS big, COUNT(a0) AS n FROM x GROUP BY big",
 ]
-HAVING = ["COUNT(*) > 2", "a0 IS NOT NULL", "ROUND(a0, 1) * 2 >= -7", "SQRT(COUNT(*)) > 1"]
+HAVING = ["COUNT(*) > 2", "a0 IS NOT NULL", "ROUND(a0, 1) * 2 >= -7", "SQRT(COUNT(*)) > 1", "LN(COUNT(*)) < EXP(3)"]
+HAVING += ["DP_INTERVAL_LOW(a0) < 9", "DP_INTERVAL_HIGH(COUNT(*)) >= 0", "SIGN(a0) = 1", "POWER(a0, 2) > 4"]
+LABELS = ["SUBSTR({}, 1, 2)", "LEFT({}, 2)", "RIGHT({}, -1)", "TRIM({})", "TRIM(LEADING 'n' FROM {})", "INITCAP({})"]
+LABELS += ["REPLACE({}, 'o', '0')", "SPLIT_PART({}, 'o', 1)", "REVERSE({})", "{} || '-'", "CONCAT({}, '/', {})"]
+FORMS = ["YYYY-MM", "FMMonth", "Dy", "IYYY-IW", '"Q"Q', "DD.MM.YYYY", "D"]
+TODAY = ["CURRENT_DATE", "CAST(NOW() AS DATE)", "DATE_TRUNC('day', CURRENT_TIMESTAMP)", "DATE(LOCALTIMESTAMP)"]
+TODAY += ["TO_DATE('2020-02-29', 'YYYY-MM-DD')", "CAST(TO_TIMESTAMP('31.12.2020', 'DD.MM.YYYY') AS DATE)"]
 Kinds = dict[str, list[str]]  # the columns of each kind, as they are written
 
 
@@ -176,9 +182,12 @@ class Writer:
         """What to group by."""
         match self.world.r.randrange(8):
             case 0 if "category" in kinds:
-                return self.world.any(kinds["category"])
+                return self._label(kinds)
             case 1 if "text" in kinds:
                 return self.world.any(kinds["text"])
+            case 2 if "date" in kinds and self.world.likely(0.4):
+                how = self.world.any(["DAYNAME({})", "MONTHNAME({})", f"TO_CHAR({{}}, '{self.world.any(FORMS)}')"])
+                return how.format(self.date(kinds, 1))
             case 2 if "date" in kinds:
                 return f"DATE_TRUNC('{self.world.any(['month', 'year', 'week', 'quarter'])}', {self.date(kinds, 1)})"
             case 3:
@@ -192,6 +201,11 @@ class Writer:
                 return self.there_and_back(f"({self.number(kinds, 1)}) % {self.world.any([2, 5, 10])}")
         return self.number(kinds, 1)
 
+    def _label(self, kinds: Kinds) -> str:
+        """A category, or a function of its labels."""
+        column = self.world.any(kinds["category"])
+        return self.world.any(LABELS).format(column, column) if self.world.likely(0.4) else column
+
     def there_and_back(self, e: str) -> str:
         """Terms that leave the range of an integer type, and come back or stay just beyond it."""
         s = self.world.any(INTEGERS[8:])
@@ -203,11 +217,16 @@ class Writer:
         text = self._plain(kinds)
         return f"{text} FILTER (WHERE {self.condition(kinds, 1)})" if self.world.likely(0.1) else text
 
-    def _plain(self, kinds: Kinds) -> str:
+    def _plain(self, kinds: Kinds) -> str:  # noqa: PLR0912
         e = self.number(kinds, 2)
-        match self.world.r.randrange(14):
+        match self.world.r.randrange(16):
             case 0:
                 return "COUNT(*)"
+            case 13:
+                return f"{self.world.any(['BOOL_AND', 'BOOL_OR', 'EVERY'])}({self.condition(kinds, 1)})"
+            case 14:
+                how = self.world.any(["COUNT(DISTINCT {})", "APPROX_DISTINCT({})"])
+                return how.format(f"{self.world.any([e, *kinds.get('text', []), *kinds.get('category', [])])}")
             case 1:
                 return f"COUNT({e})"
             case 2:
@@ -247,9 +266,14 @@ class Writer:
         if depth == 0 or self.world.likely(0.25):
             return self.world.any(columns) if columns and self.world.likely(0.8) else self.literal()
         a, b = (f"({self.number(kinds, depth - 1)})" for _ in range(2))
-        match self.world.r.randrange(20):
+        match self.world.r.randrange(22):
             case 0 | 1:
                 return f"{a} {self.world.any(['+', '-', '*'])} {b}"
+            case 20:
+                narrow = f"CLAMP(ROUND({a}), {self.world.any([-3, 0, 1])}, {self.world.any([1, 9, 30])})"
+                return f"{self.world.any(['SQRT', 'LN', 'LOG10', 'EXP'])}({narrow})"
+            case 21 if "category" in kinds:
+                return self.world.any(["LENGTH({})", "POSITION('o' IN {})"]).format(self._label(kinds))
             case 2:
                 return f"{a} / {self.world.any([b, self.literal()])}"
             case 3:
@@ -257,9 +281,11 @@ class Writer:
             case 4 | 5:
                 return self.there_and_back(a)
             case 6:
-                return f"{self.world.any(['ABS', 'FLOOR', 'CEIL', '-'])}({a})"
+                return f"{self.world.any(['ABS', 'FLOOR', 'CEIL', 'SIGN', '-'])}({a})"
+            case 7 if self.world.likely(0.3):
+                return f"WIDTH_BUCKET({a}, {self.world.any([-5, 0])}, {self.world.any([7.5, 100])}, 4)"
             case 7:
-                return f"ROUND({a}, {self.world.any([-2, 0, 1, 3])})"
+                return f"{self.world.any(['ROUND', 'TRUNC'])}({a}, {self.world.any([-2, 0, 1, 3])})"
             case 8:
                 return f"POWER({a}, {self.world.any([1, 2, 3])})"
             case 9:
@@ -302,11 +328,11 @@ class Writer:
         if depth == 0 or self.world.likely(0.4):
             if columns and self.world.likely(0.8):
                 return self.world.any(columns)
-            return f"DATE '{self.world.any(DATES)}'"
+            return self.world.any(TODAY) if self.world.likely(0.3) else f"DATE '{self.world.any(DATES)}'"
         a = self.date(kinds, depth - 1)
         match self.world.r.randrange(4):
             case 0:
-                amount, unit = self.world.any([1, 7, 400, 10**7]), self.world.any(["DAY", "WEEK"])
+                amount, unit = self.world.any([1, 7, 400, 10**7]), self.world.any(["DAY", "WEEK", "MONTH"])
                 return f"{a} {self.world.any(['+', '-'])} INTERVAL '{amount}' {unit}"
             case 1:
                 return f"DATE_TRUNC('{self.world.any(['month', 'year', 'week'])}', {a})"
@@ -326,6 +352,8 @@ class Writer:
             case 0 if "category" in kinds:
                 column = self.world.any(kinds["category"])
                 how = self.world.any(["{} = 'north'", "UPPER({}) LIKE '%N%'", "{} IN ('n', '7')", "{} ILIKE 'n%'"])
+                if self.world.likely(0.3):
+                    how, column = self.world.any(["{} ~ '^n.*h$'", "{} !~* '[a-n]{{2}}'"]), self._label(kinds)
                 return self.world.any([how.format(column), f"LOWER({column}) NOT LIKE 'n%'"])
             case 1 if "text" in kinds:
                 text = self.world.any(TEXTS[:12]).replace("'", "''")
@@ -335,7 +363,8 @@ class Writer:
                 return self.world.any(kinds["boolean"]) + self.world.any(["", " IS FALSE", " IS NOT NULL"])
             case 3 if "timestamp" in kinds:
                 stamp = self.world.any(kinds["timestamp"])
-                return f"{stamp} {compare} TIMESTAMP '{self.world.any(DATES)} 23:59:59'"
+                zone = self.world.any(["", "", " AT TIME ZONE 'UTC'"])
+                return f"{stamp}{zone} {compare} TIMESTAMP '{self.world.any(DATES)} 23:59:59'"
             case 4:
                 return f"{self.date(kinds, depth)} {compare} {self.date(kinds, 1)}"
             case 5:

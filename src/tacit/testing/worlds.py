@@ -14,7 +14,7 @@ from functools import reduce
 from typing import Any, TypeVar
 
 from ..core.errors import BadQuestion
-from ..query.plan.plan import BinCounts, Measure, QueryPlan, RowCount, Total, UnitCount
+from ..query.plan.plan import BinCounts, Measure, QueryPlan, RowCount, Total, UnitCount, ValueCount
 from ..query.relation import build
 from ..query.relation.relation import Derive, Join, PerUnit, Relation, Where
 from ..query.schema.schema import Schema
@@ -321,6 +321,8 @@ class World:
         match self.r.randrange(10) // 2 if self.likely(0.7) else self.r.randrange(4):
             case 0:
                 return RowCount(self.number(x, 2) if self.likely(0.5) else None)
+            case 1 if self.likely(0.3):
+                return ValueCount(self.number(x, 2))
             case 1:
                 return UnitCount(self.number(x, 2) if self.likely(0.5) else None)
             case 2:

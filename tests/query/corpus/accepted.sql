@@ -194,10 +194,10 @@ SELECT COUNT(*) AS n FROM people WHERE CEIL(spend) = 4 AND -age < -3
 --> people(10) where (((((spend * -1) // 128) * -1) = 4) and ((age * -1) <= -4)) | n = count()
 
 SELECT COUNT(*) AS n FROM people WHERE TRUE
---> people(10) where True | n = count()
+--> people(10) | n = count()
 
 SELECT COUNT(*) AS n FROM people WHERE age = NULL
---> people(10) where null | n = count()
+--> people(10) where null | by column_1 = 0 [1] |  | show n = column_1
 
 SELECT region, COUNT(*) AS n FROM people GROUP BY region HAVING COUNT(*) > 100 ORDER BY n DESC, region LIMIT 5
 --> people(10) | by region = region [2] in 3 | n = count() | having (100 < n) | order -n, region | limit 5
@@ -478,3 +478,153 @@ SELECT region, COVAR_POP(age, spend) AS c, REGR_SLOPE(age, spend) AS s, REGR_INT
 
 SELECT CORR(age, spend) FILTER (WHERE member) AS r FROM people
 --> people(10) | sum_age = sum((if (member and not (missing(age) or missing(spend))) then age else null fi + -60)), pairs = count(if (member and not (missing(age) or missing(spend))) then age else null fi), sum_age_age = sum(((if (member and not (missing(age) or missing(spend))) then age else null fi + -60) * (if (member and not (missing(age) or missing(spend))) then age else null fi + -60))), sum_spend = sum((if (member and not (missing(age) or missing(spend))) then spend else null fi + -32000) @1/128), sum_spend_spend = sum(((if (member and not (missing(age) or missing(spend))) then spend else null fi + -32000) * (if (member and not (missing(age) or missing(spend))) then spend else null fi + -32000)) @1/16384), sum_age_spend = sum(((if (member and not (missing(age) or missing(spend))) then age else null fi + -60) * (if (member and not (missing(age) or missing(spend))) then spend else null fi + -32000)) @1/128) | show r = if (if (1 < ((sum_age_spend - ((sum_age * sum_spend) / pairs)) / sqrt((if ((sum_age_age - ((sum_age * sum_age) / pairs)) < 0) then 0 else (sum_age_age - ((sum_age * sum_age) / pairs)) fi * if ((sum_spend_spend - ((sum_spend * sum_spend) / pairs)) < 0) then 0 else (sum_spend_spend - ((sum_spend * sum_spend) / pairs)) fi)))) then 1 else ((sum_age_spend - ((sum_age * sum_spend) / pairs)) / sqrt((if ((sum_age_age - ((sum_age * sum_age) / pairs)) < 0) then 0 else (sum_age_age - ((sum_age * sum_age) / pairs)) fi * if ((sum_spend_spend - ((sum_spend * sum_spend) / pairs)) < 0) then 0 else (sum_spend_spend - ((sum_spend * sum_spend) / pairs)) fi))) fi < -1) then -1 else if (1 < ((sum_age_spend - ((sum_age * sum_spend) / pairs)) / sqrt((if ((sum_age_age - ((sum_age * sum_age) / pairs)) < 0) then 0 else (sum_age_age - ((sum_age * sum_age) / pairs)) fi * if ((sum_spend_spend - ((sum_spend * sum_spend) / pairs)) < 0) then 0 else (sum_spend_spend - ((sum_spend * sum_spend) / pairs)) fi)))) then 1 else ((sum_age_spend - ((sum_age * sum_spend) / pairs)) / sqrt((if ((sum_age_age - ((sum_age * sum_age) / pairs)) < 0) then 0 else (sum_age_age - ((sum_age * sum_age) / pairs)) fi * if ((sum_spend_spend - ((sum_spend * sum_spend) / pairs)) < 0) then 0 else (sum_spend_spend - ((sum_spend * sum_spend) / pairs)) fi))) fi fi
+
+SELECT "public"."people"."region" AS "region", COUNT(*) AS "count" FROM "public"."people" WHERE "public"."people"."age" > 3 GROUP BY "public"."people"."region" ORDER BY "count" DESC, "public"."people"."region" ASC
+--> people(10) where (4 <= age) | by region = region [2] in 3 | count = count() | order -count, region
+
+SELECT p.region, COUNT(*) AS Total FROM people.public.people AS p GROUP BY 1
+--> people(10) | by region = region [2] in 3 | total = count()
+
+SELECT COUNT(*) AS "Total" FROM people.people WHERE 1 = 1 AND (TRUE OR age > 3)
+--> people(10) | Total = count()
+
+SELECT region, COUNT(*) AS n FROM people GROUP BY region ORDER BY n DESC OFFSET 1 ROWS FETCH NEXT 1 ROWS ONLY
+--> people(10) | by region = region [2] in 3 | n = count() | order -n | limit 1 | offset 1
+
+SELECT DISTINCT region, member AS m FROM people WHERE region <> 'north' ORDER BY region LIMIT 10
+--> people(10) where not (region = north) | by region = region [1], m = member [2] in 3 |  | order region | limit 10
+
+SELECT DISTINCT note FROM people
+--> people(10) | by note = note [?] in 3 | 
+
+SELECT DISTINCT region, COUNT(*) AS n FROM people GROUP BY region
+--> people(10) | by region = region [2] in 3 | n = count()
+
+SELECT 1 AS x, 'a' AS y
+--> people(10) |  | show x = 1, y = a
+
+SELECT * FROM people LIMIT 0
+--> people(10) | by column_1 =  [1], column_2 = 0 [1], column_3 = 0 [1], column_4 = north [1], column_5 = 2015-01-01 [1], column_6 =  [1], column_7 = False [1], column_8 = 0 [1] |  | show person_id = column_1, age = column_2, spend = column_3, region = column_4, joined = column_5, note = column_6, member = column_7, free = column_8 | limit 0
+
+SELECT p.age, p.person_id, SUM(v.cost) AS s FROM people p JOIN visits v USING (person_id) WHERE 1 = 0 GROUP BY 1, 2
+--> (people(10) join [visits(5) derive cost = cost, visits_age = age]) where False | by column_1 = 0 [1], column_2 =  [1], column_3 = 0 [1] |  | show age = column_1, person_id = column_2, s = column_3 | limit 0
+
+SELECT COUNT(*) AS n, AVG(age) AS m, MAX(joined) AS j, BOOL_OR(member) AS b FROM (SELECT * FROM people WHERE FALSE) AS t
+--> people(10) where False | by column_1 = 0 [1], column_2 = 0 [1], column_3 = 2015-01-01 [1], column_4 = False [1] |  | show n = column_1, m = if False then column_2 else None fi, j = if False then column_3 else None fi, b = (column_4 = None)
+
+SELECT region, COUNT(*) AS n, DP_INTERVAL_LOW(n) AS low, DP_INTERVAL_HIGH(COUNT(*)) AS high FROM people GROUP BY region
+--> people(10) | by region = region [2] in 3 | n = count() | show region = region, n = n, low = low(n), high = high(n)
+
+SELECT LN(COUNT(*)) AS a, EXP(AVG(age) / 100) AS b, POWER(COUNT(*), 2) AS c, SIGN(SUM(age) - 10) AS d FROM people
+--> people(10) | count = count(), mean_age = mean(age), sum_age = sum(age) | show a = ln(count), b = exp((mean_age / 100)), c = (count * count), d = if (0 < (sum_age - 10)) then 1 else if is_missing((sum_age - 10)) then None else if ((sum_age - 10) < 0) then -1 else 0 fi fi fi
+
+SELECT COUNT(DISTINCT region) AS r, COUNT(DISTINCT note) FILTER (WHERE age > 3) AS k FROM people
+--> people(10) | r = distinct(region), k = distinct(if (4 <= age) then note else null fi)
+
+SELECT region, BOOL_OR(member) AS b, EVERY(age > 3) AS e FROM people GROUP BY region HAVING BOOL_AND(member)
+--> people(10) | by region = region [2] in 3 | b = quantile((member + 0), 99/100), e = quantile(((4 <= age) + 0), 1/100), bool_and_member = quantile((member + 0), 1/100) | show region = region, b = (b = 1), e = (e = 1) | having (bool_and_member = 1)
+
+SELECT TO_CHAR(joined, 'YYYY-MM') AS month, COUNT(*) AS n FROM people GROUP BY month
+--> people(10) | by month = lookup(((year(joined) * 12) + (month(joined) + -1)): 132) [132] in 3 | n = count()
+
+SELECT TO_CHAR(joined, 'FMDay, FMDD Mon') AS day, COUNT(*) AS n FROM people WHERE joined < '2015-01-05' GROUP BY day
+--> people(10) where (joined < 2015-01-05) | by day = lookup(joined: 4018) [4] in 3 | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE joined >= TO_DATE('2020-01-31', 'YYYY-MM-DD') AND joined < TO_TIMESTAMP('2021-01-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US')
+--> people(10) where ((2020-01-31 <= joined) and ((joined * 86400) < 2021-01-01 00:00:00)) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE joined >= CURRENT_DATE - INTERVAL '3 months' AND joined < DATE_TRUNC('month', NOW() + INTERVAL '-30 day') AND joined <> CAST(CURRENT_TIMESTAMP AS DATE) AND joined <> DATE(LOCALTIMESTAMP)
+--> people(10) where (((2024-03-30 <= joined) and (joined < 2024-05-01)) and (not (joined = 2024-06-30) and not (joined = 2024-06-30))) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE joined >= DATE '2024-01-31' + INTERVAL '1 month 1 day' AND joined < '2025-01-01T00:00:00.000Z'::timestamptz AT TIME ZONE 'UTC'
+--> people(10) where ((2024-03-01 <= joined) and ((joined * 86400) < 2025-01-01 00:00:00)) | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE joined >= TIMESTAMP WITH TIME ZONE '2020-01-01 00:00:00.000Z'
+--> people(10) where (2020-01-01 00:00:00 <= (joined * 86400)) | n = count()
+
+SELECT DAYNAME(joined) AS d, MONTHNAME(joined) AS m, COUNT(*) AS n FROM people GROUP BY 1, 2
+--> people(10) | by d = lookup(weekday(joined): 7) [7], m = lookup(month(joined): 12) [12] in 3 | n = count()
+
+SELECT COUNT(*) AS n FROM people WHERE region ~ '^n' OR region !~* 'S.*h$' OR REGEXP_LIKE(region, '[n-s]o{1,2}u?')
+--> people(10) where ((lookup(region: 2) or not lookup(region: 2)) or lookup(region: 2)) | n = count()
+
+SELECT region || '-' || CAST(member AS TEXT) AS k, COUNT(*) AS n FROM people GROUP BY k
+--> people(10) | by k = lookup((((region + 0) * 2) + lookup(member: 2)): 4) [4] in 3 | n = count()
+
+SELECT CONCAT(region, '/', EXTRACT(YEAR FROM joined)) AS k, COUNT(*) AS n FROM people GROUP BY k
+--> people(10) | by k = lookup((((if missing((region + 0)) then  else (region + 0) fi * 2) * 12) + if missing(lookup(year(joined): 11)) then  else lookup(year(joined): 11) fi): 72) [72] in 3 | n = count()
+
+SELECT SUBSTR(region, 1, 2) AS a, LEFT(region, 1) AS b, RIGHT(region, 2) AS c, TRIM(region) AS d, REPLACE(region, 'o', '0') AS e, COUNT(*) AS n FROM people GROUP BY ALL
+--> people(10) | by a = lookup(region: 2) [2], b = lookup(region: 2) [2], c = lookup(region: 2) [1], d = lookup(region: 2) [2], e = lookup(region: 2) [2] in 3 | n = count()
+
+SELECT SPLIT_PART(region, 'o', 2) AS a, INITCAP(region) AS b, REVERSE(region) AS c, SUM(LENGTH(region)) AS l, SUM(POSITION('o' IN region)) AS p FROM people GROUP BY 1, 2, 3
+--> people(10) | by a = lookup(region: 2) [2], b = lookup(region: 2) [2], c = lookup(region: 2) [2] in 3 | l = sum(lookup(region: 2)), p = sum(lookup(region: 2))
+
+SELECT SUM(SQRT(age)) AS a, AVG(LN(age + 1)) AS b, SUM(EXP(CLAMP(age, 0, 10))) AS c, AVG(LOG10(age)) AS d FROM people
+--> people(10) | a = sum(lookup(age: 121) @1/65536), b = mean(lookup((age + 1): 121) @1/131072), c = sum(lookup(if (10 <= if (age <= 0) then 0 else age fi) then 10 else if (age <= 0) then 0 else age fi fi: 11) @1/1024), d = mean(lookup(age: 120) @1/262144)
+
+SELECT SUM(SIGN(age - 40)) AS a, SUM(TRUNC(spend)) AS b, SUM(TRUNC(spend - 250, 1)) AS c FROM people
+--> people(10) | a = sum(if ((age + -40) <= -1) then -1 else ((1 <= (age + -40)) + 0) fi), b = sum((spend // 128)), c = sum(if ((spend + -32000) <= -1) then (((((spend + -32000) * -1) * 5) // 64) * -1) else (((spend + -32000) * 5) // 64) fi @1/10)
+
+SELECT WIDTH_BUCKET(age, 18, 65, 5) AS b, COUNT(*) AS n FROM people GROUP BY b
+--> people(10) | by b = if (6 <= if (((((age + -18) * 5) // 47) + 1) <= 0) then 0 else ((((age + -18) * 5) // 47) + 1) fi) then 6 else if (((((age + -18) * 5) // 47) + 1) <= 0) then 0 else ((((age + -18) * 5) // 47) + 1) fi fi [7] in 3 | n = count()
+
+SELECT AVG(CAST(spend AS NUMERIC(10, 2))) AS a, AVG(CAST(spend AS DOUBLE PRECISION)) AS b FROM people
+--> people(10) | a = mean((((spend * 25) + 16) // 32) @1/100), b = mean(spend)
+
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (error = 50, privacy_unit_column = person_id) COUNT(*) AS n FROM people
+--> people(10) | n = count()
+
+SELECT DISTINCT region FROM people
+--> people(10) | by region = region [2] in 3 | 
+
+SELECT region FROM people GROUP BY region
+--> people(10) | by region = region [2] in 3 | 
+
+SELECT COUNT(DISTINCT age) FROM people
+--> people(10) | distinct_age = distinct(age)
+
+SELECT COUNT(person_id) FROM people
+--> people(10) | count = count()
+
+SELECT COUNT(*) FROM people WHERE joined < CURRENT_DATE
+--> people(10) where (joined < 2024-06-30) | count = count()
+
+SELECT COUNT(*) FROM people WHERE joined + INTERVAL '1' MONTH > '2020-01-01'
+--> people(10) where (2020-01-01 < lookup(joined: 4018)) | count = count()
+
+SELECT COUNT(*) FROM people LIMIT 0
+--> people(10) | by column_1 = 0 [1] |  | show count = column_1 | limit 0
+
+SELECT COUNT(*) FROM people LIMIT 5 OFFSET 5
+--> people(10) | count = count() | limit 5 | offset 5
+
+SELECT COUNT(*) FROM people FETCH FIRST 3 ROWS ONLY
+--> people(10) | count = count() | limit 3
+
+SELECT COUNT(*) AS n FROM people ORDER BY n DESC NULLS FIRST
+--> people(10) | n = count() | order -is_missing(n), -n
+
+SELECT AVG(age) AS m FROM people ORDER BY m NULLS FIRST
+--> people(10) | m = mean(age) | order -is_missing(m), m
+
+SELECT LN(age), COUNT(*) FROM people GROUP BY 1
+--> people(10) | by key_1 = lookup(age: 120) @1/131072 [120] in 3 | count = count()
+
+SELECT VAR_SAMP(age) FROM people
+--> people(10) | variance_age = variance(age), count_age = count(age) | show column_1 = ((variance_age * count_age) / (count_age - 1))
+
+SELECT STDDEV_SAMP(age) FROM people
+--> people(10) | variance_age = variance(age), count_age = count(age) | show column_1 = sqrt(((variance_age * count_age) / (count_age - 1)))
+
+SELECT VARIANCE_SAMP(age) FROM people
+--> people(10) | variance_age = variance(age), count_age = count(age) | show column_1 = ((variance_age * count_age) / (count_age - 1))
+
+SELECT "stddev_samp"(age) FROM people
+--> people(10) | variance_age = variance(age), count_age = count(age) | show column_1 = sqrt(((variance_age * count_age) / (count_age - 1)))
+
+SELECT APPROX_COUNT_DISTINCT(region) AS r, APPROX_DISTINCT(person_id) AS p, COUNT(DISTINCT (person_id)) AS q, COUNT(people.*) AS n FROM people
+--> people(10) | r = distinct(region), p = units(), n = count() | show r = r, p = p, q = p, n = n
+
+SELECT COUNT(*) AS n FROM people WHERE joined <= '2024-01-31T23:59:59.999Z'::timestamptz AND region LIKE '%' || 'or' || '%'
+--> people(10) where (((joined * 86400) <= 2024-01-31 23:59:59) and lookup(region: 2)) | n = count()

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from ...query.plan.plan import BinCounts, Measure, QueryPlan, RowCount, Total, UnitCount
+from ...query.plan.plan import BinCounts, Measure, QueryPlan, RowCount, Total, UnitCount, ValueCount
 from ...query.relation.relation import (
     Cohort,
     Derive,
@@ -184,7 +184,7 @@ def _array(measure: Measure, groups: list[list[Owned]]) -> Integers:
     return integers([_measured(measure, rows) for rows in groups])
 
 
-def _measured(measure: RowCount | UnitCount | Total, rows: list[Owned]) -> int:
+def _measured(measure: RowCount | UnitCount | ValueCount | Total, rows: list[Owned]) -> int:
     e = measure.expression
     there = [(unit, 0 if e is None else e.meaning(row)) for unit, row in rows]
     there = [(unit, value) for unit, value in there if value is not None]
@@ -193,6 +193,8 @@ def _measured(measure: RowCount | UnitCount | Total, rows: list[Owned]) -> int:
             return len(there)
         case UnitCount():
             return len({unit for unit, _ in there})
+        case ValueCount():
+            return len({value for _, value in there})
     if measure.per_unit is None:
         return sum(int(value or 0) for _, value in there)
     each: Counter[str] = Counter()

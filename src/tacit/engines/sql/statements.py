@@ -4,7 +4,8 @@
 
 One aggregation computes counts and sums over rows; histograms are grouping sets of it.  An inner aggregation by unit is
 added only for counts of units and for sums that are clamped for each unit, and only if a unit may have several rows.
-Only a plan that has both histograms and such measures takes two statements.
+Only a plan that has both histograms and such measures takes two statements; counts of different values, which are no
+sums of anything, take one of their own.
 
 The names are fixed: c0, c1, ... for columns, u for the unit, k for keys, b for bins, m for measures.
 """
@@ -16,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from ...query.plan.plan import BinCounts, Measure, QueryPlan, RowCount, Total, UnitCount, max_abs
+from ...query.plan.plan import BinCounts, Measure, QueryPlan, RowCount, Total, UnitCount, ValueCount, max_abs
 from ...query.relation.relation import scans
 from ...query.select.query import Key
 from .binning import Binning, histogram_binning, key_binning
@@ -48,11 +49,12 @@ def statements(plan: QueryPlan, dialect: Dialect, tables: Mapping[str, BoundedTa
     if single:  # a unit has at most one row: then rows are units, and are clamped one by one
         measures = [RowCount(m.expression) if isinstance(m, UnitCount) else m for m in measures]
     by_index = dict(enumerate(measures))
+    of_values = {i: m for i, m in by_index.items() if isinstance(m, ValueCount)}
     of_units = {} if single else {i: m for i, m in by_index.items() if _of_units(m)}
-    additive = {i: m for i, m in by_index.items() if i not in of_units}
+    additive = {i: m for i, m in by_index.items() if i not in of_units and i not in of_values}
     if of_units and not any(isinstance(m, BinCounts) for m in additive.values()):
-        of_units, additive = by_index, {}
-    return [_Builder(plan, part, dialect, tables).statement() for part in (additive, of_units) if part]
+        of_units, additive = {**additive, **of_units}, {}
+    return [_Builder(plan, part, dialect, tables).statement() for part in (of_values, additive, of_units) if part]
 
 
 def _of_units(measure: Measure) -> bool:
@@ -104,7 +106,8 @@ class _Builder:
         values = {i: self._value(m, t) for i, m in others.items()}
         added = {f"v{i}": self._inner(m, values[i]) or exp.Count(this=exp.Star()) for i, m in others.items()}
         added |= {"n": exp.Count(this=exp.Star())} if len(others) < len(self.measures) else {}
-        if rows.eager is not None and (summed := rows.eager(rows, at, added)) is not None:
+        apart = any(isinstance(m, ValueCount) for m in others.values())
+        if rows.eager is not None and not apart and (summed := rows.eager(rows, at, added)) is not None:
             source = selected([*at, *map(column, added)], summed, inside)
             unclamped = {i: replace(m, per_unit=None) if isinstance(m, Total) else m for i, m in others.items()}
             sums = {i: self._outer(m, column(f"v{i}"), True) for i, m in unclamped.items()}
@@ -173,6 +176,8 @@ class _Builder:
                 value = clamped(value, *(d.widened(Typed(number(end), 0), bits) for end in m.per_unit))
             total = exp.Coalesce(this=d.total(value, _bits(m)), expressions=[number(0)])
             return d.text(total) if _wide(m) else cast(total, d.integers[64])
+        if isinstance(m, ValueCount):
+            return exp.Count(this=exp.Distinct(expressions=[value]))
         if value is None or not grouped:
             return exp.Count(this=value or exp.Star())
         if isinstance(m, UnitCount):

@@ -91,7 +91,7 @@ def accuracy(name: str, r: Recipe, steps: Sequence[Step], beta: Fraction, count:
     errors = [steps[i].mechanism.added_noise.error(beta=each) for i in r.parts]
     theorem = steps[r.parts[0]].mechanism.theorem
     match r.kind:
-        case "count" | "units" | "sum":
+        case "count" | "units" | "distinct" | "sum":
             error, m = up(Fraction(errors[0]) * r.own), steps[r.parts[0]].mechanism
             text = f"+-{from_above(error)}"
             if isinstance(m, KeySelection):

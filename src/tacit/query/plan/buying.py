@@ -33,7 +33,7 @@ from .estimators import Recipe
 
 Family = tuple[Currency, Fraction, Fraction]  # a currency, an amount of it, and its share of the budget
 COMPOSED = 6  # different mechanisms whose losses are composed exactly to find a price: more would take seconds
-_ADDITIVE = ("count", "units", "sum")
+_ADDITIVE = ("count", "units", "distinct", "sum")
 _QUOTIENTS = ("mean", "variance", "deviation")
 
 

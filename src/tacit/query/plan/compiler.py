@@ -1,6 +1,7 @@
 r"""The compiler: from the aggregates of a question to the measures of a closed plan, and a recipe for each answer.
 
     count, units   Rows, Units; where a unit has one row they are the same
+    distinct       Values
     sum            Total; what a unit adds is clamped to the schema's `total` of a column, if one is declared
     mean           Rows of its values, and their Total less the middle of the public range, which halves what one row
                    can add; the Total of a SUM of the same question serves too, if it is no more than twice as wide
@@ -35,7 +36,7 @@ from ..values.coercion import columns_of
 from ..values.domain import ValueDomain, number
 from ..values.nodes import Add, Column, Constant, Divide, Expression, Multiply
 from .estimators import Recipe, Squares
-from .plan import BinCounts, Measure, QueryPlan, RowCount, Total, UnitCount, max_abs
+from .plan import BinCounts, Measure, QueryPlan, RowCount, Total, UnitCount, ValueCount, max_abs
 
 FINEST = 1 << 12  # cells of the histogram behind a quantile
 MOST_CELLS = 1 << 24  # of all histograms of a question, in all of its groups
@@ -100,7 +101,7 @@ class _Compiler:
                 self.most[a.expression] = max(a.k, a.place, self.most.get(a.expression, 0))
 
     def compiled(self) -> Compiled:
-        if not self.query.aggregates and not self.bare.chosen:
+        if self.query.public and not self.query.outputs:
             raise BadQuestion("A question needs at least one aggregate, such as a count.")
         for _, a in self.query.aggregates:
             self._recipe(a)
@@ -138,6 +139,8 @@ class _Compiler:
             return Recipe(a.kind, (self._place(RowCount(e) if a.kind == "count" else UnitCount(e)),), _WHOLE)
         if e is None:
             raise BadQuestion(f"A {a.kind} needs a column or an expression.")
+        if a.kind == "distinct":
+            return Recipe("distinct", (self._place(ValueCount(e)),), _WHOLE)
         d = e.domain
         if a.kind == "top":
             return Recipe("top", (self._place(self._labels(e), self.most[e]),), d, place=a.place - 1)

@@ -112,7 +112,7 @@ class Recipe:
     @property
     def own(self) -> Fraction:
         """The grid of the result."""
-        return Fraction(1) if self.kind in ("count", "units") else self.domain.grid
+        return Fraction(1) if self.kind in ("count", "units", "distinct") else self.domain.grid
 
     @cached_property
     def ends(self) -> tuple[float, float]:
@@ -142,7 +142,7 @@ class Recipe:
         """The estimate of each cell."""
         parts = [measures[i] for i in self.parts]
         match self.kind:
-            case "count" | "units" | "sum":
+            case "count" | "units" | "distinct" | "sum":
                 return self._additive(parts[0])
             case "mean":
                 return self._mean(*parts)

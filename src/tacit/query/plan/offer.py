@@ -48,6 +48,7 @@ from .plan import QueryPlan
 
 BETA = "0.05"
 LARGEST = Fraction(10**30)
+FREE = "free: the answer follows from public facts alone, so nothing is read and nothing is charged"
 _ROUNDING = 1 - Fraction(1, 1 << 20)  # prices are met from below, to a few digits less than these
 
 
@@ -74,6 +75,11 @@ class Offer:
         """The name and type of each column of the answer."""
         return answer_schema(self.query, self.recipes)
 
+    @property
+    def free(self) -> bool:
+        """Whether the answer follows from public facts alone, so that nothing is read and nothing charged."""
+        return self.query.public
+
     @cached_property
     def errors(self) -> tuple[Accuracy, ...]:
         """The accuracy of each output."""
@@ -98,6 +104,8 @@ class Offer:
     @property
     def remarks(self) -> list[str]:
         """Remarks beside the price: the guarantee, and where the price is not the number that the caller typed."""
+        if self.free:
+            return [FREE]
         least = f"{from_above(float(self.price), 4)} of {self.budget} is the least price of a question"
         improved = f"{least}, so the errors are smaller than was asked for" if self.raised else ""
         free = f"it was bought on {self.bought[:10]}, so it is free" if self.bought else ""
@@ -120,6 +128,8 @@ class Offer:
         return f"<Offer: {self}>"
 
     def __str__(self) -> str:
+        if self.free:
+            return FREE
         accuracy = "; ".join(f"{a.name} {a}" for a in self.errors if a.theorem)
         price = f"{float(self.price):g} of {self.budget}: with probability {float(1 - self.beta):g} each, {accuracy}"
         return visible("; ".join((price, *self.remarks)))
@@ -179,14 +189,18 @@ def offer(
     `schemas` are those of its tables, by name; `compiled_query` is its plan, if that was compiled before; `spent` has
     what was spent of the budget on each part of the data that the question can touch; `allowance` is another budget
     that must be kept as well; `least_share` is the share of the budget that any question takes.
+
+    A question that public facts answer costs nothing, whatever the terms are.
     """
+    beta, delta = probability("beta", terms.get("beta", BETA)), terms.get("delta")
+    compiled_query = compiled(query, schemas) if compiled_query is None else compiled_query
+    if query.public:
+        return Offer(query, compiled_query.plan, (), (), zero, Fraction(0), budget, beta)
     priced: dict[str, Number | None] = {"epsilon": terms.get("epsilon"), "rho": terms.get("rho")}
     priced |= {"share": terms.get("share"), "error": terms.get("error"), "relative": terms.get("relative")}
     given: tuple[str, Number] = exactly_one(**priced)
     name, amount = given[0], positive(*given, LARGEST) if given[0] != "share" else checked_share(given[1], least_share)
-    beta, delta = probability("beta", terms.get("beta", BETA)), terms.get("delta")
     failure = None if delta is None else probability("delta", delta)
-    compiled_query = compiled(query, schemas) if compiled_query is None else compiled_query
     asked = Buyer(compiled_query, budget, spent, allowance, beta, failure)
     raised = False
     if name == "share":

@@ -4,6 +4,7 @@ A plan groups the rows of a relation into public cells and asks for measures of 
 
     Rows        the number of rows; with an expression, of rows where it is not missing
     Units       the number of units that have a row (where the expression is not missing)
+    Values      the number of different values of an expression, missing ones left out
     Total       the sum of an expression in its steps, missing values left out
     Histogram   the number of rows between public edges of an expression
 
@@ -14,7 +15,8 @@ released only by a private selection.
 
 Sensitivity, when one unit comes or goes.  It owns at most R rows, in at most c = min(R, groups, cells) cells.  A count
 or a sum whose terms are at most B moves one cell by at most R B (or `per_unit`, if that is less), at most c cells, and
-all of them together by at most R B, since the same rows are shared out.
+all of them together by at most R B, since the same rows are shared out.  A count of different values moves by no more
+than the rows do, nor by more than there are values.
 """
 
 from __future__ import annotations
@@ -67,6 +69,18 @@ class UnitCount(_Measured):
         return 1, cells, cells
 
 
+@stored("Values", ("expression",))
+@dataclass(frozen=True)
+class ValueCount(_Measured):
+    """The number of different values that an expression has in the cell: a row adds at most one to it."""
+
+    expression: Expression
+
+    def moved(self, rows: int, cells: int) -> tuple[int, int, int]:
+        each = rows if (size := self.expression.domain.size) is None else min(rows, size)
+        return each, min(rows, cells * each), cells
+
+
 @stored("Total", ("expression", "per_unit"))
 @dataclass(frozen=True)
 class Total(_Measured):
@@ -103,7 +117,7 @@ class BinCounts(_Measured):
         return rows, rows, rows  # a unit's rows may lie between different edges
 
 
-Measure = RowCount | UnitCount | Total | BinCounts
+Measure = RowCount | UnitCount | ValueCount | Total | BinCounts
 
 
 @stored("Plan", ("relation", "keys", "measures", "groups"), keep=True)

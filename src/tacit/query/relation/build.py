@@ -28,10 +28,12 @@ from ..values.arithmetic import (
     negate,
     raised,
     round_to,
+    sign,
     subtract,
+    trunc_to,
 )
 from ..values.coercion import checked, constant, kind_of, parts_of, unbounded
-from ..values.dates import cast, date_part, date_trunc
+from ..values.dates import add_months, cast, date_part, date_trunc
 from ..values.logic import (
     and_,
     between,
@@ -53,6 +55,7 @@ from .relation import fold as unchecked_fold
 __all__ = [
     "absolute",
     "add",
+    "add_months",
     "and_",
     "between",
     "bin_to",
@@ -89,7 +92,9 @@ __all__ = [
     "raised",
     "recased",
     "round_to",
+    "sign",
     "subtract",
+    "trunc_to",
 ]
 
 MOST_PAIRS = 10**6  # rows of one unit: more of them, made by joins, would fill the memory of an engine

@@ -82,7 +82,7 @@ def aggregate(
             size = len(build.keys(expression, otherwise=_COUNTED if domain.kind == "text" else ""))
             if not 1 <= place <= k <= min(size, MOST_PLACES):
                 raise BadQuestion(f"k must be from 1 to {min(size, MOST_PLACES)}; the column has {size} values.")
-    if kind not in ("count", "units") and not domain.declared:
+    if kind not in ("count", "units", "distinct") and not domain.declared:
         raise unbounded(name, expression)
     return Aggregate(kind, expression, rank, place, k)
 
@@ -123,6 +123,11 @@ def count(of: ArgumentLike | None = None) -> UnboundAggregate:
 def units(of: ArgumentLike | None = None) -> UnboundAggregate:
     """The number of units, or of units that have a value that is not missing."""
     return UnboundAggregate("units", of)
+
+
+def distinct(of: ArgumentLike) -> UnboundAggregate:
+    """The number of different values, missing ones left out."""
+    return UnboundAggregate("distinct", of)
 
 
 def sum_(of: ArgumentLike) -> UnboundAggregate:

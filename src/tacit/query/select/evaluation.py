@@ -240,6 +240,8 @@ def _function(f: Function, a: ColumnEstimate) -> ColumnEstimate:
         return _truth(lost, np.where(a.unsure, 0, lost), np.where(a.unsure, 1, lost))
     if a.kind == "label":
         return _constant(None, len(a))
+    if f.name in ("low", "high"):
+        return numbers(a.lower if f.name == "low" else a.upper)
     x, low, high = a.values.astype(float), a.lower, a.upper
     match f.name:
         case "not":
@@ -252,6 +254,12 @@ def _function(f: Function, a: ColumnEstimate) -> ColumnEstimate:
             unsure = a.unsure | (low < 0)
             low, high = (np.sqrt(np.maximum(end, 0)) for end in (low, high))
             return numbers(np.sqrt(x), np.maximum(np.nextafter(low, -np.inf), 0), np.nextafter(high, np.inf), unsure)
+        case "ln":
+            x, ends = np.where(x > 0, np.log(x), np.nan), [np.log(np.maximum(end, 0)) for end in (low, high)]
+            return numbers(x, *_outward(*ends), a.unsure | (low <= 0))
+        case "exp":
+            low, high = _outward(np.exp(low), np.exp(high))
+            return numbers(np.exp(x), np.maximum(low, 0), high, a.unsure)
         case "round":
             if f.digits >= 0 and a.kind == "integer":
                 return a
@@ -262,6 +270,12 @@ def _function(f: Function, a: ColumnEstimate) -> ColumnEstimate:
     rounded = np.floor if f.name == "floor" else np.ceil
     x, low, high = (np.asarray(rounded(v)) for v in (x, low, high))
     return a if a.kind == "integer" else numbers(x, low, high, a.unsure)
+
+
+def _outward(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Ends that a function of numpy, which is right to a few units in the last place, gave: rounded outward."""
+    wider = low - np.abs(low) * 2.0**-48, high + np.abs(high) * 2.0**-48
+    return tuple(np.where(np.isnan(end), far, end) for end, far in zip(wider, (-np.inf, np.inf), strict=True))  # type: ignore[return-value]
 
 
 def _nearest(x: Floats) -> Floats:

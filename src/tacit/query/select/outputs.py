@@ -80,9 +80,12 @@ class Logic(Output):
 @stored("Function", ("name", "a", "digits"))
 @dataclass(frozen=True)
 class Function(Output):
-    """A function of one number: not, abs, sqrt, floor, ceil, is_missing, or round to `digits`."""
+    """A function of one number: not, abs, sqrt, ln, exp, floor, ceil, is_missing, or round to `digits`.
 
-    name: Literal["not", "abs", "sqrt", "floor", "ceil", "round", "is_missing"]
+    `low` and `high` are the ends of its interval, which are exact.
+    """
+
+    name: Literal["not", "abs", "sqrt", "ln", "exp", "floor", "ceil", "round", "is_missing", "low", "high"]
     a: Output
     digits: int = 0
 

@@ -4,10 +4,11 @@
     keys         the expressions by which rows are grouped
     aggregates   the aggregates to release of each group, by name
     outputs      the columns of the answer: keys, aggregates, and arithmetic on them
-    having, order, limit    which rows of the answer to show, and in which order
+    having, order, limit, offset    which rows of the answer to show, and in which order
     then         further selections, each on the rows that the one before it left
 
-Only `relation`, `keys`, `aggregates` and `groups` concern the data; the rest is post-processing of the release.
+Only `relation`, `keys`, `aggregates` and `groups` concern the data; the rest is post-processing of the release.  A
+question without aggregates whose keys are public concerns no data: the schema answers it.
 Two texts with one meaning have equal queries.
 """
 
@@ -26,7 +27,7 @@ from .outputs import Output
 MOST_AGGREGATES = 300  # of one question
 MOST_CANDIDATES = 1 << 12  # public values among which the most common one is chosen
 
-AggregateKind = Literal["count", "units", "sum", "mean", "variance", "deviation", "quantile", "top"]
+AggregateKind = Literal["count", "units", "distinct", "sum", "mean", "variance", "deviation", "quantile", "top"]
 
 
 @stored("Key", ("name", "expression", "values"), keep=True)
@@ -54,6 +55,7 @@ class Aggregate:
 
     count       of rows, or of values that are there
     units       of different units
+    distinct    of different values
     sum, mean, variance, deviation (the square root of the variance; both of the population)
     quantile    at rank `at`
     top         the `place`-th most common value, of the `k` most common; the mode is the first of one
@@ -66,7 +68,11 @@ class Aggregate:
     k: int = 1
 
 
-@stored("Selection", ("outputs", "where", "distinct", "having", "order", "limit"))
+@stored(
+    "Selection",
+    ("outputs", "where", "distinct", "having", "order", "limit", "offset"),
+    optional={"offset": 0},
+)
 @dataclass(frozen=True)
 class Selection:
     """A SELECT on the rows of an answer: columns computed from those of the answer, where a condition holds.
@@ -81,12 +87,13 @@ class Selection:
     having: Output | None = None
     order: tuple[tuple[Output, bool], ...] = ()  # the flag says descending
     limit: int | None = None
+    offset: int = 0  # rows that are passed over before any is shown
 
 
 @stored(
     "Query",
-    ("relation", "keys", "aggregates", "outputs", "groups", "having", "order", "limit", "then"),
-    optional={"then": ()},
+    ("relation", "keys", "aggregates", "outputs", "groups", "having", "order", "limit", "then", "offset"),
+    optional={"then": (), "offset": 0},
     keep=True,
 )
 @dataclass(frozen=True)
@@ -102,11 +109,18 @@ class Query:
     order: tuple[tuple[Output, bool], ...] = ()  # the flag says descending
     limit: int | None = None
     then: tuple[Selection, ...] = ()
+    offset: int = 0  # rows that are passed over before any is shown
+
+    @property
+    def public(self) -> bool:
+        """Whether public facts answer the question: it measures nothing, and no key is selected privately."""
+        return not self.aggregates and all(key.values is not None for key in self.keys)
 
     @property
     def selections(self) -> tuple[Selection, ...]:
         """What is made of the released columns, step by step."""
-        return Selection(self.outputs, self.having, None, None, self.order, self.limit), *self.then
+        first = Selection(self.outputs, self.having, None, None, self.order, self.limit, self.offset)
+        return first, *self.then
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ class Lineage:
         columns = {name: kept._origin(output) for name, output in selection.outputs}
         deciding = kept.deciding | kept.noisy(selection.having, *(selection.distinct or ()))
         ordering = kept.ordering | kept.noisy(*(by for by, _ in selection.order))
-        if selection.limit is not None:
+        if selection.limit is not None or selection.offset:
             deciding |= ordering
         return Lineage(columns, deciding, ordering)
 
@@ -123,7 +123,7 @@ class AnswerRows:
             shown = shown[value(selection.having).values[shown] == 1]
         for by, descending in reversed(selection.order):
             shown = _ordered(value(by), descending, shown)
-        shown = shown[: selection.limit]
+        shown = shown[selection.offset :][: selection.limit]
         columns = {name: value(output).take(shown) for name, output in selection.outputs}
         return AnswerRows(columns, len(shown), lineage.after(selection))
 

@@ -45,8 +45,10 @@ def check(query: Query) -> None:
     _names(names)
     for selection in query.selections:
         _names([name for name, _ in selection.outputs])
-        if selection.limit is not None and not 1 <= selection.limit <= WIDEST:
-            raise BadQuestion("LIMIT must be a whole number from 1 to 2^62.")
+        if selection.limit is not None and not 0 <= selection.limit <= WIDEST:
+            raise BadQuestion("LIMIT must be a whole number from 0 to 2^62.")
+        if not 0 <= selection.offset <= WIDEST:
+            raise BadQuestion("OFFSET must be a whole number from 0 to 2^62.")
     if query.groups is not None and not 1 <= query.groups <= MOST_GROUPS:
         raise BadQuestion(f"The number of groups of one unit must be from 1 to {MOST_GROUPS}; got {query.groups}.")
     for _, aggregate in query.aggregates:

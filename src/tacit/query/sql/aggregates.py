@@ -1,9 +1,10 @@
 """The aggregates of SQL.
 
-    COUNT(*), COUNT(x), COUNT(DISTINCT unit), COUNT_IF(c), SUM, AVG
-    VARIANCE, VAR_POP, STDDEV, STDDEV_POP     of the population; VAR_SAMP and STDDEV_SAMP are refused
+    COUNT(*), COUNT(x), COUNT(DISTINCT unit), COUNT(DISTINCT x), COUNT_IF(c), SUM, AVG
+    VARIANCE, VAR_POP, STDDEV, STDDEV_POP     of the population; VAR_SAMP, STDDEV_SAMP from it and the count, for free
     MEDIAN, QUANTILE(x, q), PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x)    also PERCENTILE_DISC, APPROX_QUANTILE
     MIN, MAX                                  the quantiles at 1% and 99%: the extremes themselves are one person's
+    BOOL_AND, EVERY, BOOL_OR                  likewise: whether at least 99%, or more than 1%, of all values are true
     MODE(x), TOP_K(x, k), APPROX_TOP_K(x, k)  k > 1 gives k columns
 
 FILTER (WHERE c) uses only the values where c holds.
@@ -12,6 +13,7 @@ FILTER (WHERE c) uses only the values where c holds.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -24,6 +26,7 @@ from ..select.aggregates import (
     Argument,
     UnboundAggregate,
     count,
+    distinct,
     max_,
     mean,
     median,
@@ -36,10 +39,13 @@ from ..select.aggregates import (
     units,
     variance,
 )
+from ..values.coercion import kind_of
 from ..values.nodes import Column, Expression
 from .allowlist import number, only, unsupported
 from .from_clause import From, Scope
+from .lexer import Text
 
+EVERY = "EVERY"  # which the parser knows by its name alone
 SIMPLE: dict[type[exp.Expr], Callable[[Argument], UnboundAggregate]] = {
     exp.Sum: sum_,
     exp.Avg: mean,
@@ -54,10 +60,35 @@ SIMPLE: dict[type[exp.Expr], Callable[[Argument], UnboundAggregate]] = {
 }
 
 
+def is_sample(text: Text, node: exp.Expr) -> bool:
+    """Whether an aggregate is VAR_SAMP or STDDEV_SAMP, which the parser takes for VARIANCE and STDDEV."""
+    inner = node.this if isinstance(node, exp.Filter) else node
+    of_sample = isinstance(inner, exp.Variance | exp.Stddev) and text.word(inner).strip('"`').endswith("_SAMP")
+    return of_sample or isinstance(inner, exp.StddevSamp)
+
+
+def sample_of(node: exp.Expr) -> tuple[exp.Expr, exp.Expr, bool]:
+    """The variance of the population and the count of the same values, and whether its root is asked for."""
+    inner = node.this if isinstance(node, exp.Filter) else node
+    made = []
+    for kind in (exp.VariancePop, exp.Count):
+        each: exp.Expr = kind(this=inner.this.copy())
+        made.append(exp.Filter(this=each, expression=node.expression.copy()) if node is not inner else each)
+    return made[0], made[1], not isinstance(inner, exp.Variance)
+
+
+def is_truth(node: exp.Expr) -> bool:
+    """Whether an aggregate is true or false: 1 or 0, as it is released."""
+    while isinstance(node, exp.Filter):
+        node = node.this
+    every = isinstance(node, exp.Anonymous) and str(node.this).upper() == EVERY
+    return every or isinstance(node, exp.LogicalAnd | exp.LogicalOr)
+
+
 def is_aggregate(node: exp.Expr) -> bool:
     """Whether a node is an aggregate."""
     if isinstance(node, exp.Anonymous):
-        return str(node.this).upper() in NAMED
+        return str(node.this).upper() in (*NAMED, EVERY)
     return isinstance(node, exp.AggFunc | exp.WithinGroup | exp.Filter | exp.Window)
 
 
@@ -71,6 +102,8 @@ class AggregateReader:
         """The aggregate that a node means, of the rows for which `kept` holds."""
         if isinstance(node, exp.Anonymous):
             named = NAMED.get(str(node.this).upper())
+            if str(node.this).upper() == EVERY and len(node.expressions) == 1:
+                return self._all_or_any(node.expressions[0], kept)
             if named is not None and len(node.expressions) == 2:
                 of, parameter = node.expressions
                 return named(self, of, parameter, kept)
@@ -116,6 +149,8 @@ class AggregateReader:
             return SIMPLE[type(node)](self._of(node.this, kept))
         if isinstance(node, exp.Window):
             raise self.text.bad(node, unsupported(self.text, node))
+        if isinstance(node, exp.GroupConcat | exp.ArrayAgg | exp.AnyValue):
+            raise self.text.bad(node, "This would list values of single rows, which are people's. Count them instead.")
         raise self.text.bad(
             node, f"The aggregate {self.text.word(node)} is not supported. `tacit docs tables` lists those that are."
         )
@@ -131,20 +166,42 @@ class AggregateReader:
     def _count(self, count_of: exp.Expr, kept: Expression | None) -> UnboundAggregate:
         only(self.text, count_of, "this")
         node = count_of.this
+        if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):  # COUNT(p.*)
+            node = node.this
         match node:
             case exp.Star() | exp.Literal():
                 only(self.text, node, "this")
                 return count() if kept is None else count(_ones(kept))
-            case exp.Distinct(expressions=[only_one]) if self.source.is_unit(self.scope, only_one):
-                return units() if kept is None else units(_ones(kept))
+            case exp.Distinct(expressions=[only_one]):
+                return self._different(only_one, kept)
             case exp.Distinct():
-                for part in node.find_all(exp.Column):
-                    if not self.source.is_unit(self.scope, part):
-                        self.rows.read(part)  # there may be no such column
-                raise self.text.bad(node, "Only the unit can be counted DISTINCT. Use GROUP BY to count each value.")
-        if self.source.is_unit(self.scope, node):
-            raise self.text.bad(node, "Count rows by COUNT(*), and units by COUNT(DISTINCT ...).")
+                raise self.text.bad(node, "Only one value can be counted DISTINCT. Use GROUP BY to count combinations.")
+        if self.source.is_unit(self.scope, node):  # every row that is used has one
+            return count() if kept is None else count(_ones(kept))
         return count(self._of(node, kept))
+
+    def _different(self, node: exp.Expr, kept: Expression | None) -> UnboundAggregate:
+        """The number of different values, or of units."""
+        node = node.unnest()
+        if self.source.is_unit(self.scope, node):
+            return units() if kept is None else units(_ones(kept))
+        return distinct(self._of(node, kept))
+
+    def _approximate(self, node: exp.Expr, kept: Expression | None) -> UnboundAggregate:
+        only(self.text, node, "this")
+        return self._different(node.this, kept)
+
+    def _truth(self, node: exp.Expr, kept: Expression | None) -> UnboundAggregate:
+        """BOOL_OR is the maximum of 0 and 1, and BOOL_AND the minimum: quantiles, as the extremes are one person's."""
+        only(self.text, node, "this")
+        return self._all_or_any(node.this, kept, any_=isinstance(node, exp.LogicalOr))
+
+    def _all_or_any(self, node: exp.Expr, kept: Expression | None, *, any_: bool = False) -> UnboundAggregate:
+        of, called = self._of(node, kept), "bool_or" if any_ else "bool_and"
+        if of.expression.domain.kind != "boolean":
+            raise self.text.bad(node, f"{called.upper()} needs a condition; {kind_of(of.expression)}.")
+        numbers = replace(of, expression=build.cast(of.expression, "integer"))
+        return replace(max_(numbers) if any_ else min_(numbers), called=called)
 
     def _ranked(self, node: exp.WithinGroup, kept: Expression | None) -> UnboundAggregate:
         only(self.text, node, "this", "expression")
@@ -185,6 +242,9 @@ READERS: dict[type[exp.Expr], Callable[[AggregateReader, Any, Expression | None]
     exp.PercentileCont: AggregateReader._quantile,
     exp.PercentileDisc: AggregateReader._quantile,
     exp.ApproxTopK: AggregateReader._top_k,
+    exp.ApproxDistinct: AggregateReader._approximate,
+    exp.LogicalAnd: AggregateReader._truth,
+    exp.LogicalOr: AggregateReader._truth,
 }
 NAMED: dict[str, Callable[[AggregateReader, exp.Expr, exp.Expr, Expression | None], UnboundAggregate]] = {
     "TOP_K": AggregateReader._top,

@@ -6,12 +6,13 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from ...core.errors import BadParameter
+from ...core.errors import BadParameter, BadQuestion
 from ...core.parameters import rational
 from .lexer import Text
 
 NOW = ("CURRENT_DATE", "CURRENT_DATETIME", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "NOW", "TODAY", "GETDATE", "CURDATE")
 _FORMATS = ("STRFTIME", "DATE_FORMAT", "FORMAT_DATE", "TO_CHAR", "FORMAT_TIMESTAMP")
+ROWS = "Single rows are people's, and are not shown. * can stand in COUNT(*), in a subquery, or with LIMIT 0."
 HARMLESS = ("big_int", "typed", "safe", "ignore_nulls", "_type", "nested", "is_string", "quoted", "dialect")
 
 
@@ -24,9 +25,11 @@ def only(text: Text, node: exp.Expr, *allowed: str) -> None:
             raise text.bad(clause, f"{'TABLESAMPLE' if name == 'sample' else phrase} is not supported.")
 
 
-def number(text: Text, node: exp.Expr, what: str) -> Fraction:
+def number(text: Text, node: exp.Expr | None, what: str) -> Fraction:
     """The number that a node spells; `what` names it in a refusal."""
     sign = 1
+    if not isinstance(node, exp.Expr):
+        raise BadQuestion(f"{what} must be a number.")
     while isinstance(node, exp.Paren | exp.Neg):
         sign = -sign if isinstance(node, exp.Neg) else sign
         node = node.this
@@ -84,7 +87,7 @@ def unsupported(text: Text, node: exp.Expr) -> str:
         case exp.Placeholder() | exp.Parameter():
             return "Parameters are not supported. Write the value."
         case exp.Star():
-            return "* can stand only in COUNT(*) and in a subquery."
+            return ROWS
         case exp.Distinct():
             return "DISTINCT is supported only in COUNT(DISTINCT unit)."
         case exp.DateDiff() | exp.TimestampDiff():

@@ -18,7 +18,7 @@ from ...core.errors import BadParameter, BadQuestion
 from ..relation import build
 from ..relation.relation import Relation, Where
 from ..schema.schema import Declared, Schema
-from ..values.nodes import Column, Expression
+from ..values.nodes import Column, Constant, Expression
 from .allowlist import only
 from .cohorts import cohort, parted
 from .lexer import Text
@@ -43,6 +43,8 @@ class Answered(BadQuestion):
         return cls(reason, text.at(node))
 
 
+NO_TABLE = "A question needs a table: SELECT ... FROM ..."
+SCHEMA = "public"  # which a name may have before it, as in PostgreSQL; so may the name of the first table
 MOST_COLUMNS = 1000  # that one SELECT writes out
 
 
@@ -69,6 +71,8 @@ class Scope:
     size: int = 1
 
     def where(self, condition: Expression) -> Scope:
+        if isinstance(condition, Constant) and condition.value == 1:
+            return self
         if isinstance(self.relation, Where):
             merged = build.moderate(build.and_(self.relation.condition, condition))
             return replace(self, relation=Where(self.relation.source, merged))
@@ -79,11 +83,23 @@ class Scope:
 
 
 def same(identifier: exp.Expr | None, name: str) -> bool:
-    """Whether an identifier means a name: exactly if it is quoted, else in any case."""
+    """Whether an identifier means a name: exactly if it is quoted, else in any case.
+
+    PostgreSQL would fold a name without quotes to small letters; here no two names differ in capitals alone, so it may
+    also mean the one that has capitals.
+    """
     if not isinstance(identifier, exp.Identifier):
         return False
     given = str(identifier.this)
     return given == name if identifier.args.get("quoted") else given.casefold() == name.casefold()
+
+
+def alias_of(item: exp.Expr) -> str:
+    """The name that AS gives, in small letters unless it is quoted, as in PostgreSQL; "" if there is none."""
+    alias = item.args.get("alias") if isinstance(item, exp.Alias) else None
+    if not isinstance(alias, exp.Identifier):
+        return ""
+    return str(alias.this) if alias.args.get("quoted") else str(alias.this).lower()
 
 
 @dataclass
@@ -108,7 +124,7 @@ class From:
         self._read_named(select)
         source = select.args.get("from_")
         if source is None:
-            raise self.text.bad(select, "A question needs a table: SELECT ... FROM ...")
+            raise self.text.bad(select, NO_TABLE)
         only(self.text, source, "this")
         scope = self._source(source.this)
         for join in select.args.get("joins") or ():
@@ -178,15 +194,12 @@ class From:
                 only(self.text, node, "this", "alias")
                 return self.inner(inner).called(self._alias(node))
             case exp.Table(this=exp.Identifier() as name):
-                if node.args.get("db") is not None:
-                    raise self.text.bad(
-                        node, "Write the name of a table alone, without a database or a schema before it."
-                    )
-                only(self.text, node, "this", "alias")
+                self._check_prefix(node)
+                only(self.text, node, "this", "alias", "db", "catalog")
                 alias = self._alias(node) or name.this
-                if name.this.casefold() in self.answers:
+                if node.args.get("db") is None and name.this.casefold() in self.answers:
                     raise self.answers[name.this.casefold()][2]
-                if name.this.casefold() in self.named:
+                if name.this.casefold() in self.named and node.args.get("db") is None:
                     return self.named[name.this.casefold()].called(alias)
                 for known, table in self.tables.items():
                     if same(name, known):
@@ -196,6 +209,19 @@ class From:
                 known = ", ".join((*self.tables, *self.public))
                 raise self.text.bad(node, f"There is no table {name.this[:40]!r}; the tables are {known}.")
         raise self.text.bad(node, "FROM needs a table or a subquery; functions, files and sets are not supported.")
+
+    def _check_prefix(self, node: exp.Expr) -> None:
+        """Refuse a schema or a database that is not the one in which all tables are."""
+        own = next(iter(self.tables), SCHEMA)
+        schema, database = node.args.get("db"), node.args.get("catalog")
+        if schema is not None and not any(same(schema, known) for known in (SCHEMA, own)):
+            raise self.text.bad(
+                node, f"There is no schema {schema.name[:40]!r}; the tables are in {SCHEMA}, as {SCHEMA}.{own}."
+            )
+        if database is not None and not same(database, own):
+            raise self.text.bad(
+                node, f"There is no database {database.name[:40]!r} here. Write the table as {SCHEMA}.{own}."
+            )
 
     def _alias(self, node: exp.Expr) -> str:
         alias = node.args.get("alias")
@@ -250,7 +276,8 @@ class From:
         raise self.text.bad(join, "A join needs USING one column, or ON one column = another.")
 
     def _looked_up(self, left: Scope, join: exp.Join, public: PublicTable, keep: bool) -> Scope:
-        only(self.text, join.this, "this", "alias")
+        only(self.text, join.this, "this", "alias", "db", "catalog")
+        self._check_prefix(join.this)
         alias = self._alias(join.this) or join.this.name
         first, second = self._pair(join)
         try:
@@ -308,7 +335,8 @@ class From:
         return value
 
     def _meaning(self, scope: Scope, column: exp.Column) -> Expression | None:
-        only(self.text, column, "this", "table")
+        only(self.text, column, "this", "table", "db", "catalog")
+        self._check_prefix(column)
         table = column.args.get("table")
         named = [each for each in scope.names if same(column.this, each.name)]
         named = [each for each in named if (not each.hidden if table is None else same(table, each.table))]

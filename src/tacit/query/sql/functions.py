@@ -11,14 +11,16 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from . import aggregates, outputs, row_expressions, statistics, windows
+from . import aggregates, calendar, outputs, row_expressions, statistics, windows
 
 WRITTEN: Mapping[type[exp.Expr], str] = {  # operators; what has no word of its own is empty
     exp.Add: "+",
     exp.And: "AND",
+    exp.AtTimeZone: "AT TIME ZONE",
     exp.Between: "BETWEEN",
     exp.Boolean: "TRUE",
     exp.Column: "",
+    exp.DPipe: "||",
     exp.Div: "/",
     exp.EQ: "=",
     exp.Filter: "FILTER",
@@ -42,6 +44,8 @@ WRITTEN: Mapping[type[exp.Expr], str] = {  # operators; what has no word of its 
     exp.NullSafeNEQ: "IS DISTINCT FROM",
     exp.Or: "OR",
     exp.Paren: "",
+    exp.RegexpILike: "~*",
+    exp.StrPosition: "POSITION",
     exp.Sub: "-",
     exp.Window: "OVER",
     exp.WithinGroup: "WITHIN GROUP",
@@ -51,13 +55,13 @@ WRITTEN: Mapping[type[exp.Expr], str] = {  # operators; what has no word of its 
 def understood() -> dict[str, tuple[str, ...]]:
     """All that is understood, by a name for it, with the ways to write it."""
     tables: list[Mapping[type[exp.Expr], object]] = [
-        *(row_expressions.READERS, row_expressions.PARTS_OF, row_expressions.COMPARISONS),
+        *(row_expressions.READERS, calendar.PARTS_OF, row_expressions.COMPARISONS, row_expressions.TABULATED),
         *(row_expressions.BINARY, row_expressions.UNARY, row_expressions.SEVERAL),
         *(aggregates.READERS, aggregates.SIMPLE, statistics.STATISTICS),
         *(outputs.READERS, outputs.OPERATORS, outputs.FUNCTIONS, windows.FUNCTIONS),
     ]
     kinds = {kind for table in tables for kind in table} - {exp.Anonymous}
-    named = {name: (name,) for name in (*row_expressions.NAMED, *aggregates.NAMED)}
+    named = {name: (name,) for name in (*row_expressions.NAMED, *aggregates.NAMED, aggregates.EVERY, *outputs.ENDS)}
     return {**{kind.__name__: _spellings(kind) for kind in kinds}, **named}
 
 

@@ -1,8 +1,4 @@
-"""The text of a question: its tokens, the options of a private SELECT, and the position of each part for errors.
-
-Options are read and removed from the tokens, so the positions of all later parts stay right:
-
-    SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1, delta = 1e-6, max_groups_contributed = 3) ...
+"""The text of a question: its tokens, and the position of each part for errors.
 
 The parser tries several readings of some constructs in turn, which takes time exponential in their nesting.  So the
 names of types are plain names except where a type can stand, brackets of arrays and structs are refused before they are
@@ -14,22 +10,19 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from fractions import Fraction
+from datetime import UTC, date, datetime
 from typing import ClassVar
 
 from sqlglot import Dialect, ParseError, Parser, Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
-from ...core.errors import BadParameter, BadQuestion, Missing
-from ...core.parameters import positive, probability, rational
+from ...core.errors import BadQuestion, Missing
+from .options import CLOSING, OPENING, Options, taken
 
 LONGEST = 1 << 16  # bytes of a question
 DEEPEST = 64  # brackets within one another
 MOST_LOOKED_UP = 200_000  # labels and periods, in all functions of a question
 STEPS = 8  # of the parser, for each token
-OPENING = (TokenType.L_PAREN, TokenType.CASE)
-CLOSING = (TokenType.R_PAREN, TokenType.END)
 NOT_UNDERSTOOD = (TokenType.L_BRACKET, TokenType.R_BRACKET, TokenType.L_BRACE, TokenType.R_BRACE)
 CLAUSES = (TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.ORDER_BY)
 ENDING = (None, TokenType.COMMA, TokenType.R_PAREN, *CLAUSES)  # what ends a list, and so follows no comma
@@ -39,7 +32,7 @@ BRANCHES = (TokenType.WHEN, TokenType.THEN, TokenType.ELSE)
 PARTING = (TokenType.AND, TokenType.OR, TokenType.COMMA, TokenType.SELECT, TokenType.JOIN, TokenType.ON)
 EQUALITIES = (TokenType.EQ, TokenType.NEQ, TokenType.NULLSAFE_EQ)
 COMPARING = {*EQUALITIES, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE}
-COMPARING |= {TokenType.IN, TokenType.LIKE, TokenType.ILIKE, TokenType.BETWEEN}
+COMPARING |= {TokenType.IN, TokenType.LIKE, TokenType.ILIKE, TokenType.RLIKE, TokenType.TILDE, TokenType.BETWEEN}
 BEING = {TokenType.IS, TokenType.ISNULL, TokenType.NOTNULL}
 _WORDS = re.compile("(?<=[a-z])(?=[A-Z])")  # where the parser puts two words together
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
@@ -62,7 +55,6 @@ KEPT = (
     "UNNEST",
     "UPPER",
 )
-FORMS = ("DIFFERENTIAL_PRIVACY", "ANONYMIZATION")
 UNREADABLE = "This SQL cannot be parsed."
 BAD_CAST = "CAST needs INTEGER, DOUBLE, BOOLEAN, DATE, TIMESTAMP or VARCHAR as its type."
 
@@ -116,30 +108,15 @@ def _parser(dialect: Dialect) -> Parser:
         ) from None
 
 
-@dataclass(frozen=True)
-class Options:
-    """The options of a private SELECT: its price, and how much one unit may contribute."""
-
-    epsilon: Fraction | None = None
-    delta: Fraction | None = None
-    rho: Fraction | None = None
-    groups: int | None = None
-    rows: int | None = None
-    share: Fraction | None = None
-
-
-NAMES = {"max_groups_contributed": "groups", "max_rows_contributed": "rows"}
-
-
 class Text:
-    """The text of one statement."""
+    """The text of one statement; `today` is what CURRENT_DATE means in it, by default today's date in UTC."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, today: date | None = None) -> None:
         if not isinstance(text, str):
             raise BadQuestion("A question in SQL must be text.")
         if len(text) > LONGEST or len(text.encode(errors="replace")) > LONGEST:
             raise BadQuestion(f"A question may have at most {LONGEST} bytes.", (1, 1))
-        self.text, self.looked_up = text, 0
+        self.text, self.looked_up, self.today = text, 0, today or datetime.now(UTC).date()
         if unreadable := _UNREADABLE.search(text):
             raise BadQuestion("A question must not contain NUL or surrogates.", self.place(unreadable.start()))
 
@@ -195,7 +172,7 @@ class Text:
         while tokens and tokens[-1].token_type == TokenType.SEMICOLON:
             tokens.pop()
         self._check(tokens)
-        tokens, options = self._options([*_named(tokens)])
+        tokens, options = taken(self, [*_named(_joined(tokens))])
         try:
             trees = [tree for tree in parser.parse(tokens, self.text) if tree is not None]
         except ParseError as error:
@@ -270,49 +247,29 @@ class Text:
         )
         return BadQuestion(f"This SQL cannot be parsed near {word!r}.{hint}", self.place(token.start))
 
-    def _options(self, tokens: list[Token]) -> tuple[list[Token], Options]:
-        """The tokens without the options, and the options."""
-        options, i = None, 0
-        while i < len(tokens) - 2:
-            select, word, form = tokens[i : i + 3]
-            i += 1
-            if select.token_type != TokenType.SELECT or word.token_type != TokenType.WITH:
-                continue
-            if form.text.upper() not in FORMS:
-                raise BadQuestion(f"SELECT WITH must be followed by {' or '.join(FORMS)}.", self.place(form.start))
-            depth = sum((t.token_type in OPENING) - (t.token_type in CLOSING) for t in tokens[:i])
-            if options is not None or depth:
-                raise BadQuestion("Only the outermost SELECT may have options.", self.place(word.start))
-            end = i + 2
-            options = Options()
-            if end < len(tokens) and tokens[end].text.upper() == "OPTIONS":
-                options, end = self._pairs(tokens, end + 1)
-            tokens = tokens[:i] + tokens[end:]
-        return tokens, options or Options()
 
-    def _pairs(self, tokens: list[Token], i: int) -> tuple[Options, int]:
-        values: dict[str, Fraction | int] = {}
-        texts = [token.text for token in tokens]
-        if texts[i : i + 1] == ["("] and texts[i + 1 : i + 2] == [")"]:
-            return Options(), i + 2
-        while i + 3 < len(tokens) and texts[i] in ("(", ",") and texts[i + 2] == "=":
-            name, word, token, value = texts[i + 1].lower(), tokens[i + 1], tokens[i + 3], texts[i + 3]
-            if value == "." and i + 4 < len(tokens):  # the tokens of .5
-                i, token, value = i + 1, tokens[i + 4], f"0.{texts[i + 4]}"
-            field = NAMES.get(name, name)
-            if field not in Options.__dataclass_fields__ or field in values:
-                raise BadQuestion(f"There is no option {name[:40]!r}, or it is given twice.", self.place(word.start))
-            if token.token_type != TokenType.NUMBER:
-                raise BadQuestion("The value of an option must be a number.", self.place(token.start))
-            try:
-                values[field] = _option(field, value)
-            except BadParameter as error:
-                raise BadQuestion(str(error), self.place(token.start)) from None
-            i += 4
-            if texts[i : i + 1] == [")"]:
-                return Options(**values), i + 1  # type: ignore[arg-type]
-        last = tokens[min(i, len(tokens) - 1)]
-        raise BadQuestion("Write options like (epsilon = 1, delta = 1e-6).", self.place(last.start))
+def _joined(tokens: list[Token]) -> list[Token]:
+    """The tokens, with PostgreSQL's ~, ~*, !~ and !~* and its types WITH TIME ZONE as the parser knows them."""
+    joined: list[Token] = []
+    for token in tokens:
+        last, text = joined[-1] if joined else None, token.text.upper()
+        touches = last is not None and last.end + 1 == token.start
+        if token.token_type == TokenType.TILDE:
+            if touches and last is not None and last.text == "!":
+                joined[-1] = _as(last, TokenType.NOT)
+            joined.append(_as(token, TokenType.RLIKE))
+        elif touches and last is not None and last.token_type == TokenType.RLIKE and last.text == "~" and text == "*":
+            joined[-1] = _as(last, TokenType.IRLIKE)
+        else:
+            joined.append(token)
+            zone = [each.text.upper() for each in joined[-4:]]
+            if zone[1:] in (["WITH", "TIME", "ZONE"], ["WITHOUT", "TIME", "ZONE"]) and zone[0] == "TIMESTAMP":
+                joined[-4:] = joined[-4:-3]
+    return joined
+
+
+def _as(token: Token, kind: TokenType) -> Token:
+    return Token(kind, token.text, token.line, token.col, token.start, token.end, token.comments)
 
 
 def _named(tokens: list[Token]) -> Iterator[Token]:
@@ -326,13 +283,4 @@ def _named(tokens: list[Token]) -> Iterator[Token]:
         if typed or token.token_type not in TYPES:
             yield token
         else:
-            yield Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end, token.comments)
-
-
-def _option(field: str, text: str) -> Fraction | int:
-    if field in ("groups", "rows"):
-        value = rational(field, text)
-        if value.denominator != 1 or not 1 <= value <= 10**9:
-            raise BadParameter(field, text, "a whole number from 1 to 10^9")
-        return int(value)
-    return probability(field, text) if field == "delta" else positive(field, text)
+            yield _as(token, TokenType.VAR)

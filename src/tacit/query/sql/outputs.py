@@ -20,20 +20,23 @@ from ..select.outputs import (
     OutputValue,
     chain,
 )
-from .allowlist import digits, flat, literal, only, unsupported
+from .allowlist import ROWS, digits, flat, literal, number, only, unsupported
 from .lexer import Text
 from .row_expressions import CASTS, COMPARISONS, OF_ROWS
 from .windows import window
 
 OPERATORS: dict[type[exp.Expr], Literal["+", "-", "*", "/"]] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
-FUNCTIONS: dict[type[exp.Expr], Literal["not", "abs", "sqrt", "floor", "ceil"]] = {
+FUNCTIONS: dict[type[exp.Expr], Literal["not", "abs", "sqrt", "ln", "exp", "floor", "ceil"]] = {
     exp.Not: "not",
     exp.Abs: "abs",
     exp.Sqrt: "sqrt",
+    exp.Ln: "ln",
+    exp.Exp: "exp",
     exp.Floor: "floor",
     exp.Ceil: "ceil",
 }
-NOTHING = OutputValue(None)
+ENDS: dict[str, Literal["low", "high"]] = {"DP_INTERVAL_LOW": "low", "DP_INTERVAL_HIGH": "high"}
+ONE, NOTHING = OutputValue(Fraction(1)), OutputValue(None)
 
 
 class OutputReader:
@@ -66,6 +69,8 @@ class OutputReader:
             return Function(FUNCTIONS[kind], self.read(node.this))
         if kind in COMPARISONS:
             return _compared(COMPARISONS[kind], *self._two(node))
+        if kind is exp.Column and isinstance(node.this, exp.Star):
+            raise self.text.bad(node, ROWS)
         if kind is exp.Column:
             raise self.text.bad(node, f"{node.name[:40]!r} is a column of single rows. Aggregate it, or GROUP BY it.")
         if kind in OF_ROWS:
@@ -126,6 +131,29 @@ class OutputReader:
             case "number" | None:
                 return Function("round", a) if to == "integer" else a
         raise self.text.bad(node, "Only numbers and conditions can be cast here.")
+
+    def _power(self, node: exp.Expr) -> Output:
+        only(self.text, node, "this", "expression")
+        times = number(self.text, node.expression, "The exponent of a power")
+        if times not in range(1, 11):
+            raise self.text.bad(node, "The exponent of a power must be a constant whole number from 1 to 10.")
+        base = power = self.read(node.this)
+        for _ in range(int(times) - 1):
+            power = Arithmetic("*", power, base)
+        return power
+
+    def _sign(self, node: exp.Expr) -> Output:
+        only(self.text, node, "this")
+        a, zero = self.read(node.this), OutputValue(Fraction(0))
+        below = CaseOutput(Comparison("<", a, zero), OutputValue(Fraction(-1)), zero)
+        return CaseOutput(Comparison("<", zero, a), ONE, CaseOutput(Function("is_missing", a), NOTHING, below))
+
+    def _end(self, node: exp.Expr) -> Output:
+        """An end of the interval of a column: DP_INTERVAL_LOW(n)."""
+        end = ENDS.get(str(node.this).upper())
+        if end is None or len(node.expressions) != 1:
+            raise self.text.bad(node, unsupported(self.text, node))
+        return Function(end, self.read(node.expressions[0]))
 
     def _two(self, node: exp.Expr) -> tuple[Output, Output]:
         only(self.text, node, "this", "expression")
@@ -197,6 +225,10 @@ READERS: dict[type[exp.Expr], Callable[[OutputReader, Any], Output]] = {
     exp.Greatest: OutputReader._several,
     exp.Nullif: OutputReader._nullif,
     exp.Round: OutputReader._round,
+    exp.Pow: OutputReader._power,
+    exp.Sign: OutputReader._sign,
+    exp.Anonymous: OutputReader._end,
+    exp.CurrentDate: lambda outputs, _: OutputValue(outputs.text.today.isoformat()),
     exp.Cast: OutputReader._cast,
     exp.TryCast: OutputReader._cast,
     exp.Window: window,

@@ -1,15 +1,14 @@
-"""Parameters: `?`, `$1` and `:name` in a question stand for values, which are written into its text as literals.
+"""Parameters of a question: $1, ? and :name become constants before the text has a meaning.
 
-A question with parameters is the question that its text with the values in place is: bought once, it is free in either
-form.  Places are found by the tokens of the text, so that a mark within a quote, a name or a comment stays as it is,
-and a text that is given as a value can never be anything but one literal.
+A value is written where its parameter stands, as a person would write it, and nothing in it can end the constant.  So a
+question with parameters is the question with the values in their place: it has the same identity, and is free if that
+was bought.  Parameters in quotes and comments are text, and are left alone.
 """
 
 from __future__ import annotations
 
-import datetime as dt
+import datetime
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -17,80 +16,80 @@ from fractions import Fraction
 from sqlglot import Dialect, Token, TokenType
 from sqlglot.errors import SqlglotError
 
-from ...core.errors import BadParameter
+from ...core.errors import BadQuestion
+from .lexer import LONGEST
 
-Value = None | bool | int | float | Decimal | Fraction | str | dt.date | dt.datetime
-Parameters = Sequence[Value] | Mapping[str, Value]
-_NUMBERED = re.compile(r"\$([1-9][0-9]{0,4})")
-_ALLOWED = "None, a boolean, a number, a text, a date or a timestamp"
-
-
-def bind(text: str, parameters: Parameters) -> str:
-    """The text with a literal in the place of each parameter; each value must be used."""
-    try:
-        tokens = Dialect().tokenize(text)
-    except SqlglotError:
-        return text  # whoever parses it says what is wrong
-    pieces, used, end = list[str](), set[int | str](), 0
-    for start, stop, name in _places(text, tokens):
-        used.add(name)
-        pieces += [text[end:start], literal(_value(parameters, name))]
-        end = stop
-    unused = [name for name in _names(parameters) if name not in used]
-    if unused:
-        says = f"The question has no place for parameter {unused[0]!r}. Write ?, $1 or :name where a value goes."
-        raise BadParameter("parameters", unused[0], "as many as the question has places for", says=says)
-    return "".join([*pieces, text[end:]])
+Value = str | int | float | bool | Decimal | Fraction | datetime.date | None
+Values = Sequence[Value] | Mapping[str, Value]
 
 
-def _places(text: str, tokens: Sequence[Token]) -> Iterator[tuple[int, int, int | str]]:
-    """The beginning, the end and the number or name of each parameter."""
-    marks, previous = 0, None
-    for token in tokens:
-        if token.token_type == TokenType.PLACEHOLDER:
-            marks += 1
-            yield token.start, token.end + 1, marks
-        elif token.token_type == TokenType.VAR and (numbered := _NUMBERED.fullmatch(token.text)):
-            yield token.start, token.end + 1, int(numbered[1])
-        elif previous is not None and previous.token_type == TokenType.COLON and previous.end + 1 == token.start:
-            name = text[token.start : token.end + 1]
-            yield from [(previous.start, token.end + 1, name)] if name.isidentifier() else []
-        previous = token
+def bound(text: str, values: Values) -> str:
+    """The text with these values in the place of its parameters; each value must have a place.
+
+    A sequence has the values of $1, $2, ... or of each ?; a mapping those of :name.
+    """
+    if not isinstance(text, str):
+        raise BadQuestion("A question in SQL must be text.")
+    if len(text) > LONGEST:
+        raise BadQuestion(f"A question may have at most {LONGEST} bytes.")
+    if isinstance(values, str | bytes) or not isinstance(values, Sequence | Mapping):
+        raise BadQuestion("Pass the values of parameters as a list, or as a mapping of names.")
+    places = list(_places(text))
+    if not places and not values:
+        return text
+    if {isinstance(name, str) for _, _, name in places} - {isinstance(values, Mapping)} or not places:
+        raise BadQuestion("Parameters are $1 or ? with a list of values, or :name with a mapping.")
+    known = dict[str | int, Value](values.items() if isinstance(values, Mapping) else enumerate(values, 1))
+    named = {name for _, _, name in places}
+    if missing := named - known.keys():
+        raise BadQuestion(f"The parameter {min(map(str, missing))[:40]} has no value.")
+    if unused := known.keys() - named:
+        raise BadQuestion(f"No parameter {min(map(str, unused))[:40]} stands in the text.")
+    for start, end, name in reversed(places):
+        text = f"{text[:start]}{literal(known[name])}{text[end:]}"
+    return text
 
 
-def _names(parameters: Parameters) -> Iterator[int | str]:
-    """What parameters are called in a text: by their names, or by their numbers from 1."""
-    yield from parameters if isinstance(parameters, Mapping) else range(1, len(parameters) + 1)
-
-
-def _value(parameters: Parameters, name: int | str) -> Value:
-    try:
-        if isinstance(parameters, Mapping):
-            return parameters[name]  # type: ignore[index]  # a number is no key of it, which is found out here
-        return parameters[name - 1]  # type: ignore[operator]  # nor is a name a place in a sequence
-    except (LookupError, TypeError):
-        says = f"Parameter {name!r} of the question has no value. Pass one for each parameter."
-        raise BadParameter("parameters", name, "a value for each parameter of the question", says=says) from None
-
-
-def literal(value: object) -> str:
-    """The value as a literal of SQL: numbers exactly, as they are written in decimals where they can be."""
+def literal(value: Value) -> str:
+    """A value as SQL writes it."""
     match value:
         case None:
             return "NULL"
         case bool():
             return "TRUE" if value else "FALSE"
-        case int():
-            return str(value) if value >= 0 else f"({value})"
-        case float() | Decimal() if math.isfinite(value):
-            number = f"{Decimal(repr(value)) if isinstance(value, float) else value:f}"
-            return f"({number})" if number.startswith("-") else number
-        case Fraction():
-            return f"({value.numerator} / {value.denominator})"
-        case dt.datetime() if value.tzinfo is None:
-            return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
-        case dt.date() if not isinstance(value, dt.datetime):
-            return f"DATE '{value.isoformat()}'"
         case str():
-            return "'" + value.replace("'", "''") + "'"
-    raise BadParameter("parameter", value, _ALLOWED)
+            return "'" + str.__str__(value).replace("'", "''") + "'"
+        case datetime.datetime():
+            return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+        case datetime.date():
+            return f"DATE '{value.isoformat()}'"
+        case int() | float() | Decimal() | Fraction():
+            return _number(value)
+    raise BadQuestion(f"A value of the type {type(value).__name__[:40]} cannot stand in a question.")
+
+
+def _number(value: int | float | Decimal | Fraction) -> str:
+    if not math.isfinite(value):
+        raise BadQuestion("The value of a parameter must be a finite number.")
+    if isinstance(value, Fraction) and value.denominator != 1:
+        written = f"({abs(value.numerator)} / {value.denominator})"
+    else:
+        written = f"{abs(Decimal(value) if isinstance(value, Decimal) else value)}" if value else "0"
+    return f"({'-' if value < 0 else ''}{written})" if value < 0 else written
+
+
+def _places(text: str) -> Iterator[tuple[int, int, str | int]]:
+    """Where each parameter begins and ends, and its number or its name."""
+    try:
+        tokens: list[Token] = list(Dialect().tokenize(text))
+    except SqlglotError:
+        raise BadQuestion("A quote or a comment is not closed.", (1, 1)) from None
+    counted = 0
+    for before, token in zip((None, *tokens), tokens, strict=False):
+        if token.token_type == TokenType.PLACEHOLDER and token.text == "?":
+            counted += 1
+            yield token.start, token.end + 1, counted
+        elif token.token_type == TokenType.VAR and token.text[:1] == "$" and token.text[1:].isdecimal():
+            yield token.start, token.end + 1, int(token.text[1:4])
+        elif before is not None and before.token_type == TokenType.COLON and before.end + 1 == token.start:
+            yield before.start, token.end + 1, token.text

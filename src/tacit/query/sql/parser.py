@@ -3,9 +3,11 @@
 A parser turns the text into a tree, and only nodes that a reader knows become parts of the `Query`; any other node is
 refused with its line, its column and the reason.  No text of the question ever reaches an engine.
 
-    lexer             tokens, positions, and the options of SELECT WITH DIFFERENTIAL_PRIVACY
+    parameters        $1, ? and :name, before anything else
+    lexer             tokens and positions
+    options           the options of SELECT WITH DIFFERENTIAL_PRIVACY
     allowlist         the clauses that a node may have, and the constants in it
-    row_expressions   expressions over one row
+    row_expressions   expressions over one row; dates in `calendar`, labels in `texts`
     from_clause       tables, joins and names
     subqueries        subqueries, which keep the unit
     cohorts           units that have rows elsewhere, or none there
@@ -14,7 +16,10 @@ refused with its line, its column and the reason.  No text of the question ever 
     outputs           outputs computed from released columns
     windows           functions of several rows of an answer
     selections        a SELECT on the rows of an answer
+    no_rows           questions that have no rows whatever the data are, such as LIMIT 0
     functions         every function that is understood
+
+A question without aggregates that public facts answer is free: SELECT DISTINCT region, SELECT 1.
 
 Groups by text, whose values are not public, are selected privately, which needs a delta.
 """
@@ -24,6 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -36,16 +42,18 @@ from ..relation.condition_ranges import Work
 from ..relation.key_values import MOST_CELLS
 from ..select.aggregates import Argument
 from ..select.output_types import OutputType, OutputTypes, of_aggregate, of_domain
-from ..select.outputs import Output, ReleasedColumn, moderate
+from ..select.outputs import Arithmetic, Comparison, Function, Output, ReleasedColumn, moderate
 from ..select.query import MOST_AGGREGATES, Aggregate, Key, Query
 from ..values.column_types import BAD_NAME, written
 from ..values.nodes import Column, Expression
-from .aggregates import AggregateReader, is_aggregate
+from .aggregates import AggregateReader, is_aggregate, is_sample, is_truth, sample_of
 from .allowlist import only
-from .from_clause import Answered, From
-from .lexer import UNREADABLE, Options, Text
-from .outputs import OutputReader
-from .selections import WINDOW_IN_CONDITION, limit, named, ordered, selected
+from .from_clause import NO_TABLE, Answered, From, Scope, alias_of
+from .lexer import UNREADABLE, Text
+from .no_rows import NoRows, empty
+from .options import Options
+from .outputs import ONE, OutputReader
+from .selections import WINDOW_IN_CONDITION, limit, named, offset, ordered, selected
 from .statistics import DEPENDENT_FIRST, STATISTICS, PairSums
 from .subqueries import aliased, grouped, subquery
 
@@ -53,7 +61,7 @@ if TYPE_CHECKING:
     from ..schema.public_table import PublicTable
     from ..schema.schema import Declared
 
-CLAUSES = ("with_", "expressions", "from_", "joins", "where", "group", "having", "order", "limit")
+CLAUSES = ("with_", "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "distinct")
 
 
 @dataclass(frozen=True)
@@ -64,10 +72,18 @@ class Parsed:
     options: Options
 
 
-def parse(text: str, tables: Mapping[str, Declared], public: Mapping[str, PublicTable] | None = None) -> Parsed:
-    """The question that SQL text asks, or BadQuestion with the position and the reason."""
+def parse(
+    text: str,
+    tables: Mapping[str, Declared],
+    public: Mapping[str, PublicTable] | None = None,
+    today: date | None = None,
+) -> Parsed:
+    """The question that SQL text asks, or BadQuestion with the position and the reason.
+
+    CURRENT_DATE in it is `today`, by default the date in UTC: on another day the text is another question.
+    """
     try:
-        source = Text(text)
+        source = Text(text, today)
         tree, options = source.read()
         if not isinstance(tree, exp.Select):
             raise source.bad(
@@ -103,9 +119,9 @@ class _Question:
 
     def __init__(self, source: From, select: exp.Select, options: Options) -> None:
         self.source, self.select, self.options, self.text = source, select, options, source.text
-        self.scope = source.read(select)
-        if select.args.get("distinct"):
-            raise self.text.bad(select, "SELECT DISTINCT is not supported. Use GROUP BY.")
+        self.scope = source.read(select) if select.args.get("from_") else self._nowhere()
+        if (distinct := select.args.get("distinct")) and distinct.args.get("on"):
+            raise self.text.bad(select, "SELECT DISTINCT ON is not supported. Use GROUP BY.")
         only(self.text, select, *CLAUSES)
         self.rows = source.rows(self.scope)
         self.asked = AggregateReader(source, self.scope)
@@ -117,9 +133,20 @@ class _Question:
         self.outputs: dict[str, Output] = {}
         self.aliases: dict[int, Output] = {}  # the output of each alias, by the node that it stands for
 
+    def _nowhere(self) -> Scope:
+        """The scope of a SELECT without FROM, which has no columns."""
+        if not self.source.tables or any(
+            self.select.args.get(clause) for clause in ("with_", "joins", "where", "group")
+        ):
+            raise self.text.bad(self.select, NO_TABLE)
+        return Scope(next(iter(self.source.tables.values())).schema.scan(), (), None)
+
     def query(self) -> Query:
         """The meaning of the text."""
-        self._check_rows()
+        self._check_options()
+        most = limit(self.text, self.select)
+        if empty(self.scope.relation) or most == 0:
+            return NoRows(self.source, self.scope, self.select, most == 0).query()
         for node in grouped(self.text, self.select):
             self._group(node)
             cells = math.prod(len(key.values or (0,)) for key in self.keys)
@@ -135,21 +162,31 @@ class _Question:
             raise self.text.bad(window, WINDOW_IN_CONDITION)
         condition = self._output(having.this, condition=True) if having else None
         order = self.select.args.get("order")
-        by = tuple(ordered(self.text, node, self.outputs, self._output) for node in order.expressions) if order else ()
-        if not self.aggregates:
+        by = ordered(self.text, order, self.outputs, self._output)
+        if self.aggregates and not self.select.args.get("from_"):
+            raise self.text.bad(self.select, NO_TABLE)
+        if not self.aggregates and not self.keys and self.select.args.get("from_"):
             raise self.text.bad(self.select, "The question has no aggregate. Add COUNT(*) or another one.")
+        if self.select.args.get("distinct") and not self._distinct():
+            raise self.text.bad(self.select, "SELECT DISTINCT must show all keys of its GROUP BY.")
         groups = (self.options.groups or self.scope.groups) if self.keys else None
         aggregates, outputs = tuple(self.aggregates.items()), tuple(self.outputs.items())
-        keys = tuple(self.keys)
-        return Query(
-            self.scope.relation, keys, aggregates, outputs, groups, condition, by, limit(self.text, self.select)
-        )
+        keys, passed = tuple(self.keys), offset(self.text, self.select)
+        relation = self.scope.relation
+        return Query(relation, keys, aggregates, outputs, groups, condition, by, most, offset=passed)
 
-    def _check_rows(self) -> None:
-        if self.options.rows is None:
-            return
+    def _distinct(self) -> bool:
+        """Whether no two rows of the answer are alike, since each shows all keys."""
+        return all(ReleasedColumn(key.name) in self.outputs.values() for key in self.keys)
+
+    def _check_options(self) -> None:
         for schema in self.source.used:
-            if self.options.rows < schema.rows:
+            if (unit := self.options.unit) is not None and unit[0].casefold() != (schema.unit or "row").casefold():
+                raise BadQuestion(
+                    f"privacy_unit_column must be {schema.unit or 'row'}, which the schema of {schema.name} protects.",
+                    self.text.place(unit[1]),
+                )
+            if self.options.rows is not None and self.options.rows < schema.rows:
                 raise BadQuestion(
                     f"max_rows_contributed must be at least {schema.rows}, which the schema of {schema.name} sets.",
                     (1, 1),
@@ -163,7 +200,8 @@ class _Question:
         e = build.moderate(self.rows.read(node))
         if any(key.expression == e for key in self.keys):
             return
-        alias = next((item.alias for item in self.select.expressions if item.alias and self._value(item.this) == e), "")
+        shown = (item for item in self.select.expressions if item.alias and self._value(item.this) == e)
+        alias = next(map(alias_of, shown), "")
         name = alias or (e.name if isinstance(e, Column) else node.name if isinstance(node, exp.Column) else "")
         try:
             values = (
@@ -192,9 +230,11 @@ class _Question:
         return next(found for i in count(1) if (found := name if i == 1 else f"{name}_{i}") not in taken)
 
     def _show(self, i: int, item: exp.Expr) -> None:
-        node, alias = item.unalias(), item.alias
-        if is_aggregate(node) and not isinstance(node, exp.Window) and not is_statistic(node):
-            found: list[tuple[str, Output]] = self._asked(node, alias)
+        node, alias = item.unalias(), alias_of(item)
+        if is_sample(self.text, node):
+            found: list[tuple[str, Output]] = [(alias or f"column_{i + 1}", self._sample(node))]
+        elif is_aggregate(node) and not isinstance(node, exp.Window) and not is_statistic(node):
+            found = self._asked(node, alias)
         else:
             output = self._output(node)
             name = output.name if isinstance(output, ReleasedColumn) else f"column_{i + 1}"
@@ -205,6 +245,13 @@ class _Question:
             if name in self.outputs:
                 raise self.text.bad(item, f"Two columns of the answer are called {name[:40]!r}. Rename one of them.")
             self.outputs[name] = output
+
+    def _sample(self, node: exp.Expr) -> Output:
+        """VAR_SAMP and STDDEV_SAMP: the variance of the population times n / (n - 1), for n values."""
+        population, number_of, deviation = sample_of(node)
+        (_, variance), (_, n) = (self._asked(each)[0] for each in (population, number_of))
+        of_sample = Arithmetic("/", Arithmetic("*", variance, n), Arithmetic("-", n, ONE))
+        return Function("sqrt", of_sample) if deviation else of_sample
 
     def _asked(self, node: exp.Expr, alias: str = "") -> list[tuple[str, Output]]:
         """The released columns of an aggregate, and their names; an aggregate that occurs twice is bought once."""
@@ -217,7 +264,8 @@ class _Question:
         found: list[tuple[str, Output]] = []
         for called, aggregate in pairs:
             name = self._bought(node, called, aggregate)
-            found.append((called if alias else name, ReleasedColumn(name)))
+            column = ReleasedColumn(name)
+            found.append((called if alias else name, Comparison("=", column, ONE) if is_truth(node) else column))
         return found
 
     def _bought(self, node: exp.Expr, called: str, aggregate: Aggregate) -> str:
@@ -253,6 +301,8 @@ class _Question:
             return None
         if is_statistic(node):
             return self._statistic(node)
+        if is_sample(self.text, node):
+            return self._sample(node)
         if is_aggregate(node):
             found = self._asked(node)
             if len(found) > 1:

@@ -8,16 +8,20 @@ missing.  DOW counts 0 to 6 and DAYOFWEEK 1 to 7 from Sunday, ISODOW 1 to 7 from
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from sqlglot import exp
 
-from ...core.errors import BadParameter, BadQuestion
-from ...core.parameters import rational
+from ...core.errors import BadQuestion
 from ..relation import build
 from ..values.dates import To
+from ..values.labels import spelled
 from ..values.logic import NO_CONDITION, Operator
-from ..values.nodes import Expression, Lookup
+from ..values.lookups import of_labels
+from ..values.nodes import Constant, Expression
+from ..values.tabulated import RealFunction, tabulated
+from . import calendar, texts
 from .allowlist import digits, flat, literal, number, only, unsupported
 from .lexer import BAD_CAST, Text
 
@@ -41,46 +45,26 @@ UNARY: dict[type[exp.Expr], Callable[[Expression], Expression]] = {
     exp.Neg: build.negate,
     exp.Not: build.not_,
     exp.Abs: build.absolute,
+    exp.Sign: build.sign,
     exp.Floor: build.floor,
     exp.Ceil: build.ceil,
-    exp.Date: lambda a: build.cast(a, "date"),
     exp.Lower: lambda a: build.recased(a, str.lower),
     exp.Upper: lambda a: build.recased(a, str.upper),
 }
+TABULATED: dict[type[exp.Expr], RealFunction] = {exp.Sqrt: "sqrt", exp.Ln: "ln", exp.Exp: "exp"}
 SEVERAL: dict[type[exp.Expr], Callable[..., Expression]] = {
     exp.Coalesce: build.coalesce,
     exp.Least: build.least,
     exp.Greatest: build.greatest,
 }
-PARTS = {
-    **{part: part for part in ("year", "quarter", "month", "week", "day", "hour", "minute", "second")},
-    **dict.fromkeys(("dow", "dayofweek", "isodow", "dayofweek_iso"), "weekday"),
-    **dict.fromkeys(("doy", "dayofyear"), "dayofyear"),
-}
-PARTS_OF: dict[type[exp.Expr], str] = {
-    exp.Year: "year",
-    exp.Quarter: "quarter",
-    exp.Month: "month",
-    exp.Week: "week",
-    exp.WeekOfYear: "week",
-    exp.Day: "day",
-    exp.DayOfMonth: "day",
-    exp.Hour: "hour",
-    exp.Minute: "minute",
-    exp.Second: "second",
-    exp.DayOfWeek: "dayofweek",
-    exp.DayOfWeekIso: "isodow",
-    exp.DayOfYear: "doy",
-}
 CASTS: dict[str, To] = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT", "INT128"), "integer"),
     **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL", "BIGDECIMAL"), "real"),
-    **dict.fromkeys(("TEXT", "VARCHAR"), "text"),
-    **dict.fromkeys(("TIMESTAMP", "DATETIME"), "timestamp"),
+    **dict.fromkeys(("TEXT", "VARCHAR", "CHAR", "BPCHAR"), "text"),
+    **dict.fromkeys(("TIMESTAMP", "DATETIME", "TIMESTAMPTZ"), "timestamp"),
     "BOOLEAN": "boolean",
     "DATE": "date",
 }
-UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 
 
 class RowReader:
@@ -88,6 +72,7 @@ class RowReader:
 
     def __init__(self, text: Text, column: Callable[[exp.Column], Expression]) -> None:
         self.text, self.column = text, column
+        self.whole_days = False  # whether only whole days are left of what is being read
 
     def read(self, node: exp.Expr) -> Expression:
         """The expression that a node means."""
@@ -111,36 +96,44 @@ class RowReader:
         kind = type(node)
         if kind in READERS:
             return READERS[kind](self, node)
-        if kind in PARTS_OF:
-            return self._part(node, PARTS_OF[kind], self._this(node))
+        if kind in calendar.PARTS_OF:
+            return calendar.part(self, node, calendar.PARTS_OF[kind], self.this(node))
         if kind in COMPARISONS:
-            return build.compare(COMPARISONS[kind], *self._two(node))
+            return build.compare(COMPARISONS[kind], *self._two(calendar.whole_seconds(node)))
         if kind in BINARY:
             if isinstance(node, exp.Add | exp.Sub) and isinstance(node.expression, exp.Interval):
-                return self._moved(node)
+                return calendar.moved(self, node)
             return BINARY[kind](*self._two(node))
         if kind in UNARY:
-            return UNARY[kind](self._listed(self._this(node)))
+            return UNARY[kind](self.listed(self.this(node)))
+        if kind in TABULATED:
+            return calendar.counted(self, tabulated(TABULATED[kind], self.read(self.this(node))))
         if kind in SEVERAL:
             only(self.text, node, "this", "expressions")
             return SEVERAL[kind](*(self.read(part) for part in (node.this, *node.expressions)))
         raise self.text.bad(node, unsupported(self.text, node))
 
-    def _listed(self, node: exp.Expr) -> Expression:
+    def listed(self, node: exp.Expr) -> Expression:
         """The argument of a function that goes through all labels of a category."""
         argument = self.read(node)
         self.text.looks_up(len(argument.domain.labels))
         return argument
 
     def _paren(self, node: exp.Expr) -> Expression:
-        return self.read(self._this(node))
+        return self.read(self.this(node))
 
     def _literal(self, node: exp.Expr) -> Expression:
         return build.constant(literal(self.text, node))
 
     def _chain(self, node: exp.Expr) -> Expression:
-        join = build.and_ if isinstance(node, exp.And) else build.or_
-        return join(*(self.read(part) for part in flat(node)))
+        join = build.or_ if isinstance(node, exp.Or) else build.and_
+        settles = isinstance(node, exp.Or)  # the truth that one part of an OR, and one part of an AND, settles it by
+        parts = [self.read(part) for part in flat(node)]
+        chain = join(*parts)
+        if any(_is(part, settles) for part in parts):
+            return build.constant(settles)
+        left = [part for part in parts if not _is(part, not settles)]
+        return chain if len(left) == len(parts) else join(*left) if left else build.constant(not settles)
 
     def _remainder(self, node: exp.Expr) -> Expression:
         a, b = self._two(node)
@@ -179,17 +172,23 @@ class RowReader:
         only(self.text, node, "this", "decimals")
         return build.round_to(self.read(node.this), digits(self.text, node))
 
-    def _extract(self, node: exp.Expr) -> Expression:
-        only(self.text, node, "this", "expression")
-        return self._part(node, node.name, node.expression)
+    def _truncated(self, node: exp.Expr) -> Expression:
+        only(self.text, node, "this", "decimals")
+        return build.trunc_to(self.read(node.this), digits(self.text, node))
 
-    def _trunc(self, node: exp.Expr) -> Expression:
-        only(self.text, node, "this", "unit")
-        start = build.date_trunc(node.args["unit"].name.lower(), self.read(node.this))
-        self.text.looks_up(len(start.keys) if isinstance(start, Lookup) else 0)
-        return start
+    def _bucket(self, node: exp.Expr) -> Expression:
+        """WIDTH_BUCKET(x, low, high, n): 1 to n, with 0 below low, and n + 1 from high on."""
+        names = ("min_value", "max_value", "num_buckets")
+        only(self.text, node, "this", *names)
+        low, high, count = (number(self.text, node.args.get(name), "A bound of WIDTH_BUCKET") for name in names)
+        if low >= high or count not in range(1, 10**6):
+            raise self.text.bad(node, "WIDTH_BUCKET needs a lower and a higher bound, and a whole number of buckets.")
+        above = build.subtract(self.read(node.this), build.constant(low))
+        bucket = build.floor(build.multiply(above, build.constant(count / (high - low))))
+        return build.clamp(build.add(bucket, build.constant(1)), 0, int(count) + 1)
 
-    def _this(self, node: exp.Expr) -> exp.Expr:
+    def this(self, node: exp.Expr) -> exp.Expr:
+        """The only argument of a node."""
         only(self.text, node, "this")
         inner: Any = node.this
         if not isinstance(inner, exp.Expr):
@@ -202,9 +201,10 @@ class RowReader:
 
     def _like(self, node: exp.Expr) -> Expression:
         only(self.text, node, "this", "expression", "negate")
-        if not isinstance(node.expression, exp.Literal) or not node.expression.is_string:
+        made = self.read(node.expression)
+        if not isinstance(made, Constant) or made.domain.kind != "category" or made.value is None:
             raise self.text.bad(node.expression, "The pattern of LIKE must be a constant text.")
-        a, pattern = self._listed(node.this), str(node.expression.this)
+        a, pattern = self.listed(node.this), made.domain.labels[int(made.value)]
         if isinstance(node, exp.ILike):
             self.text.looks_up(len(a.domain.labels))
             a, pattern = build.recased(a, str.lower), pattern.lower()
@@ -238,45 +238,31 @@ class RowReader:
         only(self.text, node, "this", "to")
         to = node.args["to"]
         name = to.this.name if isinstance(to, exp.DataType) and hasattr(to.this, "name") else ""
-        if name not in CASTS or to.expressions:
+        if name not in CASTS:
             raise self.text.bad(node, BAD_CAST)
-        return build.cast(self._listed(node.this), CASTS[name])
+        sizes = [number(self.text, size.this, "The size of a type") for size in to.expressions]
+        a = calendar.in_days(self, node.this) if CASTS[name] == "date" else self.listed(node.this)
+        match CASTS[name]:
+            case "text":
+                return self._spelled(node, a, sizes)
+            case "real" if sizes:  # DECIMAL(10, 2) is rounded to two digits
+                places = sizes[1] if len(sizes) > 1 else 0
+                return build.round_to(build.cast(a, "real"), int(places))
+        return build.cast(a, CASTS[name])
 
-    def _part(self, node: exp.Expr, name: str, of: exp.Expr) -> Expression:
-        name = name.lower()
-        if name not in PARTS:
-            raise self.text.bad(node, f"A date has no part {name[:40]!r}; its parts are {', '.join(PARTS)}.")
-        day = self.read(of)
-        if PARTS[name] in ("week", "dayofyear"):  # counted from the first day of each year
-            year = build.date_part("year", day).domain
-            self.text.looks_up(year.upper - year.lower + 1)
-        part = build.date_part(PARTS[name], day)
-        if name in ("dow", "dayofweek"):
-            part = build.modulo(part, build.constant(7))
-        return build.add(part, build.constant(1)) if name == "dayofweek" else part
-
-    def _moved(self, node: exp.Expr) -> Expression:
-        """A date or timestamp plus or minus an interval of weeks, days, hours, minutes or seconds."""
-        interval = node.expression
-        only(self.text, interval, "this", "unit")
-        word = interval.args.get("unit")
-        unit = word.name.lower().removesuffix("s") if isinstance(word, exp.Var) else ""
-        if unit not in UNITS or not isinstance(interval.this, exp.Literal):
-            raise self.text.bad(interval, "An interval must be a number of weeks, days, hours, minutes or seconds.")
-        try:
-            steps = rational("An interval", interval.this.this) * UNITS[unit]
-        except BadParameter as error:
-            raise self.text.bad(interval, str(error)) from None
-        a = self.read(node.this)
-        if a.domain.kind == "date":
-            steps /= UNITS["day"]
-        return build.add(a, build.constant(steps if isinstance(node, exp.Add) else -steps))
+    def _spelled(self, node: exp.Expr, a: Expression, sizes: list[Fraction]) -> Expression:
+        """A value as text: VARCHAR(3) keeps the first three characters."""
+        text = calendar.counted(self, spelled(a))
+        if not sizes or text.domain.kind == "text":
+            return text
+        longest = int(sizes[0])
+        return of_labels(text, lambda label: label[:longest], f"{self.text.word(node)} needs")
 
     def _named(self, node: exp.Expr) -> Expression:
         """Functions that the parser knows by name alone."""
         only(self.text, node, "this", "expressions")
         arguments, reader = NAMED.get(str(node.this).upper(), (None, None))
-        if reader is None or len(node.expressions) != arguments:
+        if reader is None or arguments not in (None, len(node.expressions)):
             raise self.text.bad(node, unsupported(self.text, node))
         return reader(self, node, *node.expressions)
 
@@ -284,8 +270,10 @@ class RowReader:
         lower, upper = (number(self.text, end, "A bound of CLAMP") for end in ends)
         return build.clamp(self.read(of), lower, upper)
 
-    def _date_part(self, node: exp.Expr, part: exp.Expr, of: exp.Expr) -> Expression:
-        return self._part(node, part.name, of)
+
+def _is(e: Expression, truth: bool) -> bool:
+    """Whether e is this constant, as in WHERE 1 = 1."""
+    return isinstance(e, Constant) and e.domain.kind == "boolean" and e.value == int(truth)
 
 
 READERS: dict[type[exp.Expr], Callable[[RowReader, Any], Expression]] = {
@@ -310,13 +298,16 @@ READERS: dict[type[exp.Expr], Callable[[RowReader, Any], Expression]] = {
     exp.Round: RowReader._round,
     exp.Cast: RowReader._cast,
     exp.TryCast: RowReader._cast,
-    exp.Extract: RowReader._extract,
-    exp.DateTrunc: RowReader._trunc,
-    exp.TimestampTrunc: RowReader._trunc,
+    exp.Trunc: RowReader._truncated,
+    exp.WidthBucket: RowReader._bucket,
     exp.Anonymous: RowReader._named,
+    **calendar.READERS,
+    **texts.READERS,
 }
-NAMED: dict[str, tuple[int, Callable[..., Expression]]] = {  # with how many arguments each takes
+NAMED: dict[str, tuple[int | None, Callable[..., Expression]]] = {  # with how many arguments each takes, or any
     "CLAMP": (3, RowReader._clamp),
-    "DATE_PART": (2, RowReader._date_part),
+    "LOG10": (1, lambda rows, _, of: tabulated("log10", rows.read(of))),
+    "CONCAT": (None, texts.concat),
+    **calendar.NAMED,
 }
-OF_ROWS = frozenset((*READERS, *PARTS_OF, *BINARY, *UNARY)) - {exp.Anonymous}
+OF_ROWS = frozenset((*READERS, *calendar.PARTS_OF, *BINARY, *UNARY)) - {exp.Anonymous}

@@ -15,7 +15,7 @@ from sqlglot import exp
 from ...core.errors import BadQuestion
 from ..relation import build
 from ..select.output_types import after, of_query
-from ..select.outputs import CaseOutput, Output, OutputValue, ReleasedColumn, Window, moderate
+from ..select.outputs import CaseOutput, Function, Output, OutputValue, ReleasedColumn, Window, moderate
 from ..select.query import Query, Selection
 from ..values.column_types import BAD_NAME, written
 from .allowlist import number, only
@@ -25,7 +25,7 @@ from .outputs import NOTHING, OutputReader
 from .subqueries import aliased, grouped
 from .windows import FUNCTIONS
 
-CLAUSES = ("with_", "expressions", "from_", "where", "group", "having", "order", "limit", "distinct")
+CLAUSES = ("with_", "expressions", "from_", "where", "group", "having", "order", "limit", "offset", "distinct")
 _OF_ROWS = frozenset((exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max))
 WINDOW_IN_CONDITION = (
     "A window cannot stand in WHERE or HAVING. Name it here, put this SELECT in brackets, and filter around it:"
@@ -68,9 +68,11 @@ class _Selection:
                 raise self.text.bad(self.select, "DISTINCT beside GROUP BY is not supported. Group by fewer keys.")
             distinct = tuple(self.outputs.values())
         kept = self._condition(having, self.shown) if having else None
-        order = self.select.args.get("order")
-        by = tuple(ordered(self.text, node, self.outputs, self._output) for node in order.expressions) if order else ()
-        return Selection(tuple(self.outputs.items()), condition, distinct, kept, by, limit(self.text, self.select))
+        by = ordered(self.text, self.select.args.get("order"), self.outputs, self._output)
+        most, passed = limit(self.text, self.select), offset(self.text, self.select)
+        if most == 0:
+            raise self.text.bad(self.select, "LIMIT 0 is free within the subquery alone, so write it there.")
+        return Selection(tuple(self.outputs.items()), condition, distinct, kept, by, most, passed)
 
     def _items(self) -> list[exp.Expr]:
         items = list[exp.Expr]()
@@ -219,21 +221,29 @@ def _aggregates(node: exp.Expr) -> bool:
 
 
 def ordered(
-    text: Text, node: exp.Expr, outputs: Mapping[str, Output], read: Callable[[exp.Expr], Output]
-) -> tuple[Output, bool]:
-    """A column of the answer, by its place or its name, or another output, to order by; and whether descending."""
-    if not isinstance(node, exp.Ordered):
-        raise text.bad(node, "ORDER BY needs columns, with ASC or DESC.")
-    only(text, node, "this", "desc", "nulls_first")
-    by, descending = node.this, bool(node.args.get("desc"))
-    if node.args.get("nulls_first"):
-        raise text.bad(node, "NULLS FIRST is not supported; missing values stand last.")
-    if isinstance(by, exp.Literal) and not by.is_string:
-        place = number(text, by, "A column to order by")
-        if place.denominator != 1 or not 1 <= place <= len(outputs):
-            raise text.bad(by, f"ORDER BY needs a column from 1 to {len(outputs)}.")
-        return list(outputs.values())[int(place) - 1], descending
-    return named(outputs, by) or read(by), descending
+    text: Text, order: exp.Expr | None, outputs: Mapping[str, Output], read: Callable[[exp.Expr], Output]
+) -> tuple[tuple[Output, bool], ...]:
+    """What to order by, and whether descending: columns of the answer, by place or name, and other outputs."""
+    found = list[tuple[Output, bool]]()
+    for node in order.expressions if order is not None else ():
+        if not isinstance(node, exp.Ordered):
+            raise text.bad(node, "ORDER BY needs columns, with ASC or DESC.")
+        only(text, node, "this", "desc", "nulls_first")
+        by = _placed(text, node.this, outputs) or named(outputs, node.this) or read(node.this)
+        if node.args.get("nulls_first"):
+            found.append((Function("is_missing", by), True))
+        found.append((by, bool(node.args.get("desc"))))
+    return tuple(found)
+
+
+def _placed(text: Text, by: exp.Expr, outputs: Mapping[str, Output]) -> Output | None:
+    """The column of the answer at a place, if a place is given."""
+    if not isinstance(by, exp.Literal) or by.is_string:
+        return None
+    place = number(text, by, "A column to order by")
+    if place.denominator != 1 or not 1 <= place <= len(outputs):
+        raise text.bad(by, f"ORDER BY needs a column from 1 to {len(outputs)}.")
+    return list(outputs.values())[int(place) - 1]
 
 
 def named(outputs: Mapping[str, Output], node: exp.Expr) -> Output | None:
@@ -249,9 +259,24 @@ def limit(text: Text, select: exp.Select) -> int | None:
     if node is None:
         return None
     if isinstance(node, exp.Fetch):
-        raise text.bad(node, "FETCH is not supported. Use LIMIT.")
+        only(text, node, "direction", "count", "limit_options")
+        if (how := node.args.get("limit_options")) is not None:
+            only(text, how, "rows")
+        return _whole(text, node.args["count"], "FETCH") if node.args.get("count") else 1
+    if isinstance(node.expression, exp.Null | exp.Column) and node.expression.name.upper() in ("", "ALL"):
+        return None
     only(text, node, "expression")
-    most = number(text, node.expression, "LIMIT") if isinstance(node, exp.Limit) else Fraction(0)
-    if most.denominator != 1 or not 1 <= most <= 1 << 62:
-        raise text.bad(node, "LIMIT must be a whole number of at least 1.")
-    return int(most)
+    return _whole(text, node.expression, "LIMIT")
+
+
+def offset(text: Text, select: exp.Select) -> int:
+    """The rows to pass over before any is shown."""
+    node = select.args.get("offset")
+    return _whole(text, node.expression, "OFFSET") if node else 0
+
+
+def _whole(text: Text, node: exp.Expr, what: str) -> int:
+    rows = number(text, node, what)
+    if rows.denominator != 1 or not 0 <= rows <= 1 << 62:
+        raise text.bad(node, f"{what} must be a whole number of at least 0.")
+    return int(rows)

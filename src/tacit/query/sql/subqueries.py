@@ -43,7 +43,8 @@ def grouped(text: Text, select: exp.Select) -> list[exp.Expr]:
     """The expressions that a SELECT is grouped by, with ordinals replaced by the columns that they mean."""
     group = select.args.get("group")
     if group is None:
-        return []
+        apart = select.args.get("distinct") and not any(map(aggregates, select.expressions))
+        return [item.unalias() for item in select.expressions] if apart else []
     if group.args.get("all") and not group.expressions:  # by all that is no aggregate
         return [item.unalias() for item in select.expressions if not any(map(is_aggregate, item.walk()))]
     only(text, group, "expressions")

@@ -196,6 +196,23 @@ def _half_up(a: Expression, unit: Fraction) -> Expression:
     return multiply(floor(add(divide(a, constant(unit)), constant(Fraction(1, 2)))), constant(unit))
 
 
+def trunc_to(a: Expression, digits: int = 0) -> Expression:
+    """a rounded toward zero to decimal digits."""
+    _numbers(a)
+    unit = Fraction(10) ** -whole("digits", digits, -18)
+    if absent(a) or (a.domain.grid / unit).denominator == 1:
+        return a
+    down = bin_to(a, unit)
+    return down if a.domain.lower >= 0 else _pick(_below_zero(a), negate(bin_to(negate(a), unit)), down)
+
+
+def sign(a: Expression) -> Expression:
+    """-1, 0 or 1."""
+    _numbers(a)
+    above = shaped(folded(Compare("<=", whole_constant(1), a)), number(0, 1))
+    return a if absent(a) else _pick(_below_zero(a), whole_constant(-1), above)
+
+
 def bin_to(a: Expression, width: Plain) -> Expression:
     """The largest multiple of the width that is not above a."""
     step = written(constant(width))

@@ -6,6 +6,7 @@ question grouped by it has one cell for each period between its bounds.  Parts h
 
 from __future__ import annotations
 
+import calendar
 import datetime
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,11 +18,11 @@ from typing import cast as typed
 from ...core.errors import BadQuestion
 from .arithmetic import add, modulo, multiply, quotient, round_to
 from .cells import NUMBER, WORDS
-from .coercion import LONGEST_TABLE, absent, constant, converted, folded, scaled, shaped
+from .coercion import LONGEST_TABLE, absent, at_day, constant, converted, folded, scaled, shaped
 from .domain import BOOLEAN, DAY, DAYS, EPOCH, ValueDomain, number
 from .logic import compare, not_
 from .lookups import lookup
-from .nodes import Column, DatePart, DatePartName, Expression, Lookup, part
+from .nodes import Column, Constant, DatePart, DatePartName, Expression, Lookup, part
 
 YEARLY = ("quarter", "month", "day", "weekday")  # any 366 days have all their values
 CLOCK = {"hour": (3600, 24), "minute": (60, 60), "second": (1, 60)}
@@ -100,6 +101,34 @@ def date_trunc(unit: str, a: Expression) -> Expression:
         period = add(multiply(year, constant(each)), add(date_part(unit, day), constant(-1)))
         period = shaped(period, number(lower, upper))
     return _first_days(period, lambda i: (datetime.date(i // each, i % each * (12 // each) + 1, 1) - EPOCH).days)
+
+
+def add_months(a: Expression, months: int) -> Expression:
+    """A date or a timestamp so many months later, on the last day of the month where that has no such day."""
+    if absent(a) or not months:
+        return a
+    day = _day(a)
+    if isinstance(day, Constant):
+        moved: Expression = at_day(_later(int(day.value or 0), months))
+    else:
+        if not day.domain.size or day.domain.size > LONGEST_TABLE:
+            raise BadQuestion(f"Months can be added to dates with bounds at most {LONGEST_TABLE} days apart.")
+        steps = range(day.domain.lower, day.domain.upper + 1)
+        days = tuple(_later(step, months) for step in steps)
+        moved = folded(Lookup(ValueDomain("date", days[0], days[-1]), day, tuple(steps), days))
+    if a.domain.kind != "timestamp":
+        return moved
+    clock = modulo(shaped(a, number(a.domain.lower, a.domain.upper)), constant(DAY))
+    return add(converted(moved, "timestamp"), clock)
+
+
+def _later(step: int, months: int) -> int:
+    day = EPOCH + datetime.timedelta(days=step)
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    if not 1 <= year <= 9999:
+        raise BadQuestion("Dates could leave the years 1 to 9999 here. Declare narrower bounds for the dates.")
+    last = calendar.monthrange(year, month + 1)[1]
+    return (datetime.date(year, month + 1, min(day.day, last)) - EPOCH).days
 
 
 def _week(day: Expression) -> Expression:

@@ -55,8 +55,13 @@ def lookup(a: Expression, table: Mapping[Any, Plain]) -> Expression:
 
 def recased(a: Expression, how: Callable[[str], str]) -> Expression:
     """A category with its labels in lower or in upper case; labels that become equal are merged."""
+    return of_labels(a, how, "LOWER, UPPER and ILIKE need")
+
+
+def of_labels(a: Expression, how: Callable[[str], Plain], needs: str) -> Expression:
+    """A function of each public label of a category; `needs` begins the refusal of anything else."""
     if a.domain.kind != "category":
-        raise BadQuestion(f"LOWER, UPPER and ILIKE need a category, whose labels are public; {kind_of(a)}.")
+        raise BadQuestion(f"{needs} a category, whose labels are public; {kind_of(a)}.")
     return lookup(a, {label: how(label) for label in a.domain.labels})
 
 
