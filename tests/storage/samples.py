@@ -14,6 +14,7 @@ import numpy as np
 
 from tacit import holdout, storage
 from tacit.core.accounting import atoms
+from tacit.core.accounting.batch import Batch
 from tacit.core.accounting.grouped import Grouped
 from tacit.core.accounting.listed import FinitePair, FixedSizeSample, PoissonSample
 from tacit.core.accounting.loss import BoundedRange, Concentrated, Loss, Pure
@@ -38,7 +39,7 @@ from tacit.mechanisms.continual._continual_count import CountState
 from tacit.mechanisms.sparse_vector._comparisons import ComparisonState as SparseState
 from tacit.mechanisms.sparse_vector.gaussian_sparse import Transcripts
 from tacit.query.plan.compiler import compiled
-from tacit.query.plan.plan import BinCounts, QueryPlan, RowCount, Total, UnitCount
+from tacit.query.plan.plan import BinCounts, QueryPlan, RowCount, Total, UnitCount, ValueCount
 from tacit.query.python.table import Table
 from tacit.query.relation import relation
 from tacit.query.select import outputs, query
@@ -88,6 +89,7 @@ def losses() -> Iterator[Loss]:
         atoms.GaussianPrivacy(HALF),
         atoms.DiscreteGaussianNoise(HALF, 1, Fraction(9)),
         atoms.DiscreteGaussianVector(HALF, Fraction(9), 3),
+        Batch(Laplace(epsilon=1).loss(), MILLIONTH),
         FinitePair((0.25, 0.75), (0.5, 0.5)),
         PoissonSample(HALF, Pure(HALF)),
         FixedSizeSample(PoissonSample(HALF, Pure(HALF))),
@@ -118,7 +120,7 @@ def questions() -> Iterator[Any]:
     yield relation.Join(relation.Where(table.relation, OLD), relation.Derive(table.relation, (("x", FIVE),)))
     yield relation.Cohort(table.relation, relation.Where(table.relation, OLD), False)
     yield relation.PerUnit(table.relation, (), (("x", relation.Fold(NUMBER, "sum", AGE)),))
-    measures = RowCount(OLD), UnitCount(None), Total(AGE, True), BinCounts(AGE, (0, 10, 20))
+    measures = RowCount(OLD), UnitCount(None), Total(AGE, True), ValueCount(AGE), BinCounts(AGE, (0, 10, 20))
     yield QueryPlan(table.relation, (Key("flag", OLD, (0, 1)), Key("age", AGE, None)), measures, 3)
     yield query.Aggregate("quantile", AGE, HALF, None, 1), BOOLEAN
     counted = compiled(table.count().query)

@@ -6,7 +6,7 @@ Whoever knows the public schemas can read a question: the curator itself, and a 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -32,7 +32,8 @@ class QuestionReader:
 
     def read(self, question: QuestionLike, given: Mapping[str, Any]) -> tuple[Query, dict[str, Any]]:
         """The meaning of a question about these tables, and its price; reads no data."""
-        return parse_question(question, self.tables, self.public, given, self._parse)
+        today = datetime.now(UTC).date()
+        return parse_question(question, self.tables, self.public, given, lambda text: self._parse(text, today))
 
     def answer_schema(self, question: QuestionLike) -> tuple[tuple[str, AnswerType], ...]:
         """The name and type of each column of the answer, whatever it costs; reads no data."""
@@ -45,13 +46,12 @@ class QuestionReader:
         return {name: table.schema for name, table in self.tables.items()}
 
     @cached_property
-    def _parse(self) -> Callable[[str], parser.Parsed]:
+    def _parse(self) -> Callable[[str, date], parser.Parsed]:
         """The parser, which remembers the last texts: one question is often asked at several prices.
 
         A text that names the current date is another question on another day.
         """
-        parse = lru_cache(_MAX_REMEMBERED)(lambda text, today: parser.parse(text, self.tables, self.public, today))
-        return lambda text: parse(text, datetime.now(UTC).date())
+        return lru_cache(_MAX_REMEMBERED)(lambda text, today: parser.parse(text, self.tables, self.public, today))
 
     @cached_property
     def _compiled(self) -> Callable[[Query], Compiled]:
