@@ -163,13 +163,10 @@ class Curator(QuestionReader):
         """What a question costs and how accurate its answer will be; reads no data and charges nothing.
 
         Give one of these:
-            epsilon     what the answer alone guarantees: epsilon-differential privacy, or with delta (epsilon, delta)-.
-                        The offer says what that takes of the budget
-            share       how much of the budget it may take, as a fraction: 0.1 is a tenth.  The offer says what the
-                        answer alone guarantees.  In a budget with a delta this buys the smallest errors
+            epsilon     what the answer alone guarantees: epsilon-differential privacy, or with delta (epsilon, delta)-
+            share       how much of the budget it may take, as a fraction: in a budget with a delta, the smallest errors
             rho         what the answer alone guarantees in zCDP
-            error       the largest error of each count and sum, or of means alone where the number of rows is public,
-                        for which the least price is found
+            error       the largest error of each count and sum, or of means alone where the number of rows is public
             relative    the largest error as a share of the table's public size
         and, if need be:
             delta       with epsilon, the delta of the answer's guarantee; else what private keys may fail with, by
@@ -226,9 +223,13 @@ class Curator(QuestionReader):
     ) -> Release:
         """Buy an answer, once: asked again, the question is free; `fresh` buys another draw.
 
-        A text as `fresh` names that draw: asked again by the same analyst, it is free too.  So is a question that
-        public facts answer.  Give the terms of `offer`, which says beforehand what an answer takes: one of epsilon,
-        share, rho, error and relative, and perhaps delta, beta and analyst.
+        A text as `fresh` names that draw: asked again by the same analyst, it is free too.  So is what public facts
+        answer.  Give one of these, and perhaps delta, beta and analyst, all as for `offer`:
+            epsilon     what the answer alone guarantees: epsilon-differential privacy, or with delta (epsilon, delta)-
+            share       how much of the budget it may take, as a fraction: 0.1 is a tenth
+            rho         what the answer alone guarantees in zCDP
+            error       the largest error of each count and sum, or of means alone where the number of rows is public
+            relative    the largest error as a share of the table's public size
         """
         arrived = self.pace.arrival()
         asked, who = self._asked(question, terms), self.who(analyst)
@@ -246,9 +247,8 @@ class Curator(QuestionReader):
         return asked.shown(asked.release(stored))
 
     def __repr__(self) -> str:
-        return (
-            f"Curator({visible(', '.join(self.tables))}; ledger={self.ledger.database.place!r}, budget={self.budget})"
-        )
+        names = visible(", ".join(self.tables))
+        return f"Curator({names}; ledger={self.ledger.database.place!r}, budget={self.budget})"
 
     def above_threshold(self, threshold: int, **terms: Unpack[StreamTerms]) -> Stream:
         """Open a stream that says of each count whether it reaches the threshold.

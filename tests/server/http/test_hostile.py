@@ -65,7 +65,7 @@ class Scene:
         store.set_policy(self.shared, "person:mallory", mine, by="tests")
         world.tokens |= self.tokens
         self.theirs = {"person": ["vera", "owner"], "subject": ["person:mallory", "role:analyst"], "table": [SECRET]}
-        self.theirs["topic"] = ["nothing"]
+        self.theirs |= {"topic": ["nothing"], "board": ["board", "none"]}
         labelled = store.issue_token("vera", "token", SECRET, by="tests")
         self.theirs["token"] = [labelled.info.id, *(each.id for each in store.tokens("owner"))]
         for dataset in (self.shared, self.hers):

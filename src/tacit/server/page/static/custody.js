@@ -34,15 +34,17 @@ start(async (page, me) => {
   );
   await Promise.all([part(bodies.approvals, approvals), part(bodies.datasets, (node) => holdings(node, datasets)), part(bodies.people, people), datasets.length ? show(datasets[0].name) : null]);
 
+  /** Shows a data set in nodes of its own: what comes late of another that was chosen before is not seen. */
   async function show(name) {
     page.setAttribute("aria-busy", "true");
+    const about = ["consequences", "policies", "ledger"].map((id) => {
+      const fresh = h("div", { class: "clicks" });
+      bodies[id].replaceWith(fresh);
+      return (bodies[id] = fresh);
+    });
     const dataset = await get(`/datasets/${encodeURIComponent(name)}`);
-    await Promise.all([
-      part(bodies.consequences, (node) => consequences(node, dataset)),
-      part(bodies.policies, (node) => policies(node, dataset)),
-      part(bodies.ledger, (node) => ledger(node, dataset)),
-    ]);
-    page.removeAttribute("aria-busy");
+    await Promise.all([consequences, policies, ledger].map((fills, i) => part(about[i], (node) => fills(node, dataset))));
+    if (bodies.ledger === about[2]) page.removeAttribute("aria-busy");
   }
 });
 
