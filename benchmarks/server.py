@@ -65,7 +65,7 @@ class Client:
 
     def __init__(self, port: int, token: str) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port))
-        self._head = f"Host: a\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+        self._head = f"Host: localhost\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
 
     def ask(self, rest: str, **body: Any) -> bytes:
         content = json.dumps({"sql": SQL, "terms": TERMS, **body})
