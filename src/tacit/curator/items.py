@@ -18,7 +18,7 @@ from typing import Any
 from .. import storage
 from ..core.accounting.budget import Budget
 from ..core.accounting.loss import Loss
-from ..core.errors import BadParameter, Refused, reading
+from ..core.errors import BadParameter, BadQuestion, Refused, reading
 from ..core.exact import from_above
 from ..core.parameters import whole
 from ..core.randomness import Source
@@ -133,6 +133,10 @@ class QuestionItem(Item):
 
     asked: Asked
     schemas: Mapping[str, Schema]
+
+    def __post_init__(self) -> None:
+        if self.asked.query.public:
+            raise BadQuestion(f"{self.name} follows from public facts and is free. Leave it out of the plan.")
 
     @property
     def relation(self) -> Relation:

@@ -232,7 +232,8 @@ def checked_share(share: Number, least_share: Fraction = LEAST_SHARE) -> Fractio
     """A share of a budget: a fraction of it, and no less than the least price."""
     x = positive("share", share)
     if x > 1:
-        says = f"share must be a fraction of the budget, above 0 and at most 1 (0.1 is a tenth); got {float(x):g}."
+        got = f"{float(x):g}" if x < 10**300 else "a larger number"
+        says = f"share must be a fraction of the budget, above 0 and at most 1 (0.1 is a tenth); got {got}."
         raise BadParameter("share", share, "a fraction of the budget", says=says)
     if x < least_share:
         raise Refused(

@@ -45,13 +45,15 @@ class Lineage:
     columns: Mapping[str, Origin]
     deciding: frozenset[str] = frozenset()
     ordering: frozenset[str] = frozenset()
+    chosen: bool = False  # whether keys were selected privately, so that noise decides which rows there are at all
 
     @classmethod
     def released(cls, query: Query, additive: Set[str] = frozenset()) -> Lineage:
         """Of the columns that are released."""
         keys = {key.name: Origin(frozenset(), key.name) for key in query.keys}
         named = (name for name, _ in query.aggregates)
-        return cls(keys | {name: Origin(frozenset((name,)), name, name in additive) for name in named})
+        aggregates = {name: Origin(frozenset((name,)), name, name in additive) for name in named}
+        return cls(keys | aggregates, chosen=any(key.values is None for key in query.keys))
 
     @classmethod
     def of(cls, query: Query, additive: Set[str] = frozenset()) -> Lineage:
@@ -68,7 +70,7 @@ class Lineage:
 
     def loose(self, window: Window) -> tuple[bool, bool]:
         """Whether noise decides which rows are in a window, and whether it decides their order."""
-        apart = bool(self.deciding or self.noisy(*window.partition))
+        apart = bool(self.chosen or self.deciding or self.noisy(*window.partition))
         return apart, bool(self.ordering or self.noisy(*(by for by, _ in window.order)))
 
     def after(self, selection: Selection) -> Lineage:
@@ -79,7 +81,7 @@ class Lineage:
         ordering = kept.ordering | kept.noisy(*(by for by, _ in selection.order))
         if selection.limit is not None or selection.offset:
             deciding |= ordering
-        return Lineage(columns, deciding, ordering)
+        return Lineage(columns, deciding, ordering, self.chosen)
 
     def _origin(self, output: Output) -> Origin:
         if isinstance(output, ReleasedColumn):
@@ -94,7 +96,7 @@ class Lineage:
 
     def _linear(self, window: Window) -> bool:
         """Whether a window depends on no noise, or on that of one sum of a released column."""
-        if not self.noisy(window):
+        if not self.noisy(window) and not self.chosen:
             return True
         added = isinstance(window.a, ReleasedColumn) and self.columns[window.a.name].additive
         return added and window.function in ("sum", "mean") and not any(self.loose(window))

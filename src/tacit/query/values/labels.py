@@ -11,7 +11,7 @@ from ...core.errors import BadQuestion
 from .arithmetic import add, multiply
 from .coercion import LONGEST_TABLE, absent, constant, folded, kind_of, shaped
 from .domain import category, number
-from .lookups import of_labels
+from .lookups import check_length, of_labels
 from .nodes import Constant, Expression, Lookup
 from .patterns import Pattern
 
@@ -53,6 +53,7 @@ def concatenated(*parts: Expression) -> Expression:
             raise BadQuestion(f"|| needs categories, whose labels are public; {kind_of(part)}.")
     if (made := pairs(*written)) > LONGEST_TABLE:
         raise BadQuestion(f"|| would make {made} labels here; at most {LONGEST_TABLE} are allowed.")
+    check_length(sum(max(map(len, part.domain.labels), default=0) for part in written))
     first, *others = (shaped(part, number(0, len(part.domain.labels) - 1)) for part in written)
     code = first
     for part in others:

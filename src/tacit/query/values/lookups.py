@@ -12,6 +12,8 @@ from .coercion import LONGEST_TABLE, Plain, alike, constant, folded, kind_of, un
 from .domain import ValueDomain, ValueKind, category
 from .nodes import Column, Expression, Lookup
 
+LONGEST_LABEL = 1000  # characters of a label that a function makes
+
 
 def lookup(a: Expression, table: Mapping[Any, Plain]) -> Expression:
     """The value of a public table at the key a; missing where the table has no such key."""
@@ -62,7 +64,18 @@ def of_labels(a: Expression, how: Callable[[str], Plain], needs: str) -> Express
     """A function of each public label of a category; `needs` begins the refusal of anything else."""
     if a.domain.kind != "category":
         raise BadQuestion(f"{needs} a category, whose labels are public; {kind_of(a)}.")
-    return lookup(a, {label: how(label) for label in a.domain.labels})
+    made = dict[str, Plain]()
+    for label in a.domain.labels:
+        made[label] = how(label)
+        if isinstance(made[label], str):
+            check_length(len(str(made[label])))
+    return lookup(a, made)
+
+
+def check_length(characters: int) -> None:
+    """Refuse labels that a function makes too long: their lengths could multiply at each step."""
+    if characters > LONGEST_LABEL:
+        raise BadQuestion(f"Labels that functions make may have at most {LONGEST_LABEL} characters.")
 
 
 def _is(key: Plain, kind: ValueKind) -> bool:

@@ -34,11 +34,17 @@ class Wanted:
 
     def on(self, curator: Curator, domain: TableDomain | None = None) -> Workload:
         """The workload: on the domain of the attributes, or as tables of a domain that has more."""
+        from ...query.python.table_domain import TableDomain  # a stored workload names one
         from ...workloads import Workload, marginals, prefixes, ranges
+        from ...workloads.queries.copying import remade
 
         if self.workload is not None:
             asked: Workload = stored("workload", Workload, self.workload)
-            return asked
+            try:
+                assert isinstance(asked.domain, TableDomain)
+                return remade(asked, asked.domain)  # checked anew: anybody may have written it
+            except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError):
+                raise BadRequest("This is not a workload as tacit stores one.") from None
         if domain is not None:
             return marginals(domain, subsets=[self.attributes])  # of no attribute: the total
         if not self.attributes:

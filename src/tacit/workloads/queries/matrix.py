@@ -20,6 +20,15 @@ from .workload import Workload, coefficients, importance, largest
 
 
 def _sparse(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> Any:
+    """A sparse matrix from stored parts, which anybody may have written: places outside of it would be other memory."""
+    whole = all(np.asarray(part).dtype.kind in "iu" and np.ndim(part) == 1 for part in (indices, indptr))
+    if not whole or np.ndim(data) != 1 or [type(size) for size in shape] != [int, int] or min(shape) < 1:
+        raise ValueError("the parts are those of no sparse matrix")
+    places = np.asarray(indices, np.int64), np.asarray(indptr, np.int64)
+    if places[1].size != shape[0] + 1 or len(places[0]) != len(data) or places[1][0] or places[1][-1] != len(data):
+        raise ValueError("the parts do not fit one another")
+    if (np.diff(places[1]) < 0).any() or (len(data) and not 0 <= places[0].min() <= places[0].max() < shape[1]):
+        raise ValueError("a place is outside of the matrix")
     return sparse.csr_array((data, indices, indptr), shape=shape)
 
 

@@ -8,7 +8,8 @@ import { refusal } from "./frame.js";
 function next() {
   const wanted = new URLSearchParams(location.search).get("next") ?? "/";
   const place = new URL(wanted, location.origin);
-  return place.origin === location.origin && wanted.startsWith("/") ? place.pathname + place.search + place.hash : "/";
+  const inside = place.origin === location.origin && wanted.startsWith("/") && !place.pathname.startsWith("//");
+  return inside ? place.pathname + place.search + place.hash : "/";
 }
 
 /** What is sent for a text: the secret of a link stands behind its #, any other text is a token. */

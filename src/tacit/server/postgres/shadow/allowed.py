@@ -74,3 +74,13 @@ TABLES = _words(
     pg_ts_config_map pg_ts_dict pg_ts_parser pg_ts_template pg_type pg_user pg_user_mappings pg_views
     """
 )
+
+# PostgreSQL reads x.f and (x).f as f(x) where x has no column f.  So fields of composite values are listed, and no
+# column may have the name of a function that waits, locks, runs SQL from text, or tells of other databases or people.
+FIELDS = _words("n x keys")
+HARMFUL = (
+    "ts_stat|ts_rewrite|pg_(terminate|cancel)_backend|pg_sleep.*|pg_(try_)?advisory_(lock|xact).*|pg_stat_.*|pg_.*_size|"
+    "pg_tablespace_databases|pg_.*filepath|pg_.*filenode.*|pg_read_.*|pg_ls_.*|lo_.*|.*_to_xml.*|pg_(reload|rotate|switch).*|"
+    "pg_notify|pg_log.*|pg_current_.*|pg_export_snapshot|pg_blocking_pids|pg_safe_snapshot.*|pg_promote|pg_create_.*|"
+    "pg_drop_.*|pg_replication_.*|pg_logical_.*|pg_backup_.*|pg_hba_.*|pg_show_all_.*|pg_file_.*"
+)

@@ -18,13 +18,15 @@ from sqlglot.errors import SqlglotError
 from ..errors import SYNTAX, UNKNOWN_TABLE, SqlError
 from ..session import DEFAULTS
 from ..statements import POSTGRES, tokens_of
-from .allowed import FUNCTIONS, NODES, PARSED_FUNCTIONS, TABLES
+from .allowed import FIELDS, FUNCTIONS, HARMFUL, NODES, PARSED_FUNCTIONS, TABLES
 
 _LONGEST = 1 << 15  # characters
 _DEEPEST = 100  # brackets within one another
 _PLAIN = re.compile(r"[A-Za-z_\u0080-\uffff][\w$]*")
 _ESCAPED = re.compile(r"(?:[^\\']|\\[nt])*")  # of a text with escapes: lines and tabs alone
 _OPERATOR = re.compile(r"(pg_catalog\.)?[-+*/<>=~!@#%^&|`?]+")
+_HARMFUL = re.compile(HARMFUL, re.IGNORECASE)
+_SCHEMAS = ("pg_catalog", "information_schema")
 _HERE = "(SELECT * FROM pg_catalog.pg_database WHERE datname = current_database())"
 
 
@@ -34,6 +36,8 @@ def checked(text: str, tables: frozenset[str] = frozenset()) -> str:
     tree = _parsed(text)
     defined = {cte.alias for cte in tree.find_all(exp.CTE)}
     for node in tree.walk():
+        if isinstance(node, exp.Column | exp.Dot):
+            _field(node)
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
             _table(node, defined, tables)
         elif isinstance(node, exp.Anonymous):
@@ -88,6 +92,16 @@ def _function(node: exp.Expr, name: str, known: frozenset[str]) -> None:
         setting = node.expressions[0] if node.expressions else None
         if not isinstance(setting, exp.Literal) or setting.name.lower() not in DEFAULTS:
             raise _refused(node)
+
+
+def _field(node: exp.Column | exp.Dot) -> None:
+    """Refuse what could be a function in the notation of a field."""
+    last = node.this if isinstance(node, exp.Column) else node.expression
+    if not isinstance(last, exp.Identifier):
+        return
+    of_schema = isinstance(node, exp.Dot) and not (isinstance(node.this, exp.Identifier) and node.this.name in _SCHEMAS)
+    if _HARMFUL.fullmatch(last.name) or (of_schema and last.name.lower() not in FIELDS):
+        raise _refused(node)
 
 
 def _refused(node: exp.Expr) -> SqlError:

@@ -22,6 +22,7 @@ from .. import codec
 from ..codec import Field
 from ..errors import SqlError
 from ..results import Bound
+from .allowed import HARMFUL
 from .cluster import Cluster
 
 if TYPE_CHECKING:
@@ -198,6 +199,11 @@ class Shadow:
     def _fill(self, database: str, tables: Sequence[EmptyTable]) -> None:
         with self._administering(database) as run:
             run("REVOKE ALL ON SCHEMA public FROM PUBLIC")
+            run(
+                "DO $$ DECLARE f regprocedure; BEGIN FOR f IN SELECT oid FROM pg_proc WHERE pronamespace ="
+                f" 'pg_catalog'::regnamespace AND proname ~ '^({HARMFUL})$' LOOP"
+                " EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', f); END LOOP; END $$"
+            )
             for schema in sorted({"public", *(table.schema for table in tables)}):
                 run(f"CREATE SCHEMA IF NOT EXISTS {_name(schema)}")
                 run(f"GRANT USAGE ON SCHEMA {_name(schema)} TO {ROLE}")
