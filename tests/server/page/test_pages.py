@@ -1,5 +1,7 @@
 """Every page: nothing serious for axe, readable on a phone, usable by the keyboard, light and dark."""
 
+import re
+
 import pytest
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -82,7 +84,7 @@ def test_everything_is_reached_by_the_keyboard_alone(visit, site):
         page.get_by_text("made-up rows").first.wait_for()
         page.focus("#sql")
         press("Control+Shift+Enter")
-        page.get_by_text("took 2").wait_for()
+        page.get_by_text(re.compile(r"took \d")).wait_for()  # less than 2 where Gaussian noise was bought before
         assert page.evaluate("document.activeElement.id") == "answer"
         press("?")
         page.get_by_role("dialog").wait_for()
