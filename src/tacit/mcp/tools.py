@@ -56,7 +56,7 @@ def said() -> Iterator[None]:
     except ToolError:
         raise
     except Exception:  # whatever it says may hold what an agent must not see
-        raise ToolError("This failed, and it is not known why. Nothing more is told about it.") from None
+        raise ToolError("tacit failed at this request. Ask again, or tell the owner of the service.") from None
 
 
 def _terms(share: Share, epsilon: Epsilon, error: Error, relative: Relative) -> Terms:

@@ -53,6 +53,8 @@ def test_a_login_leads_to_a_page_of_this_service(visit, site):
         "/\\evil.example",
         "/\t/evil.example",
         "javascript:hacked()",
+        "/.//evil.example/x",
+        "/..//evil.example",
     ):
         with visit() as page:
             page.goto(f"/login?next={elsewhere}#{site.service.store.issue_token('ada', 'link', by='olivia').text}")
