@@ -128,6 +128,16 @@ def test_a_plan_becomes_a_folder_once(folder):
     assert card["privacy"]["parameters"]["epsilon"] <= 1 and card["privacy"]["parameters"]["delta"] == 1e-6
 
 
+def test_a_free_question_is_refused_before_anything_is_charged(folder):
+    free = '[[question]]\nname = "names"\nsql = "SELECT DISTINCT region FROM visits"\n\n[[workload]]'
+    (folder / "release.toml").write_text(PLAN.replace("[[workload]]", free, 1))
+    with pytest.raises(AssertionError, match="follows from public facts and is free"):
+        tacit("publish", folder / "release.toml")
+    assert not (folder / "release").exists()
+    with ReleasePlan.load(folder / "release.toml").curator() as curator:
+        assert curator.history() == []
+
+
 def test_the_numbers_of_a_folder(folder):
     """Noise of some tens around the truth; every count and mean has an interval that is as wide as was promised."""
     plan = ReleasePlan.load(folder / "release.toml")
